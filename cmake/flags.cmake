@@ -9,6 +9,9 @@ target_compile_definitions(heddle_flags INTERFACE _GNU_SOURCE)
 target_compile_options(heddle_flags INTERFACE
   -ffp-contract=off -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   ${HEDDLE_PREFIX_MAP})
+if(EMSCRIPTEN) # size_t has 32 bits there; what is reserved has at most 128 MiB (browser/host.c), and files are smaller than that
+  target_compile_options(heddle_flags INTERFACE -Wno-shorten-64-to-32)
+endif()
 if(HEDDLE_WERROR)
   target_compile_options(heddle_flags INTERFACE -Werror)
 endif()
@@ -22,7 +25,7 @@ endif()
 # for indirect jumps, no gap over the guard page, tables of the loader read-only, code at random addresses, no stack that
 # executes. `tools/check hardening` reads the binaries. Sanitizers and debuggers see more without it.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
-if(build_type MATCHES "^REL" AND NOT HEDDLE_SANITIZE)
+if(build_type MATCHES "^REL" AND NOT HEDDLE_SANITIZE AND NOT EMSCRIPTEN)
   include(CheckCCompilerFlag)
   foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full -mbranch-protection=standard)
     string(MAKE_C_IDENTIFIER "HEDDLE_HAS${flag}" known)
@@ -51,4 +54,7 @@ pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 find_package(Threads REQUIRED)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
-pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(PACKED REQUIRED IMPORTED_TARGET libzstd liblz4)
+if(NOT EMSCRIPTEN) # no sweeps there
+  pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+endif()

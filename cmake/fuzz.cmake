@@ -15,10 +15,5 @@ endforeach()
 # OpenCL's own readers need neither the loader nor the rest of their room.
 target_sources(fuzz_options PRIVATE ${PROJECT_SOURCE_DIR}/src/opencl/build_options.c)
 target_sources(fuzz_binary PRIVATE ${PROJECT_SOURCE_DIR}/src/opencl/binary.c)
-# Nor does CUDA's.
-target_sources(fuzz_fatbin PRIVATE ${PROJECT_SOURCE_DIR}/src/cuda/fatbin.c)
-target_sources(fuzz_module PRIVATE ${PROJECT_SOURCE_DIR}/src/cuda/fatbin.c ${PROJECT_SOURCE_DIR}/src/cuda/join.c
-  ${PROJECT_SOURCE_DIR}/src/driver/read.c)
-foreach(name fuzz_fatbin fuzz_module)
-  target_link_libraries(${name} PRIVATE PkgConfig::FATBIN)
-endforeach()
+# Nor does the driver's.
+target_sources(fuzz_module PRIVATE ${PROJECT_SOURCE_DIR}/src/driver/read.c)

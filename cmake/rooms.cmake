@@ -3,6 +3,10 @@
 file(GLOB room_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c ${PROJECT_SOURCE_DIR}/src/*/*/*.c)
 set(core_sources ${room_sources})
 list(FILTER core_sources EXCLUDE REGEX "/src/(cli|opencl|api|cuda|driver|store|repro)/")
+if(EMSCRIPTEN)
+  list(REMOVE_ITEM core_sources ${PROJECT_SOURCE_DIR}/src/base/memory.c)
+  list(APPEND core_sources ${PROJECT_SOURCE_DIR}/browser/host.c)
+endif()
 set(cli_sources ${room_sources})
 list(FILTER cli_sources INCLUDE REGEX "/src/cli/")
 
@@ -14,12 +18,15 @@ set(lanes_objects)
 if(EXISTS ${lanes_file})
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
     set(lanes_levels neon)
-    set(lanes_march_neon armv8-a)
+    set(lanes_options_neon -march=armv8-a)
+  elseif(EMSCRIPTEN)
+    set(lanes_levels wasm)
+    set(lanes_options_wasm -msimd128)
   else()
     set(lanes_levels v1 v3 v4)
-    set(lanes_march_v1 x86-64)
-    set(lanes_march_v3 x86-64-v3)
-    set(lanes_march_v4 x86-64-v4)
+    set(lanes_options_v1 -march=x86-64)
+    set(lanes_options_v3 -march=x86-64-v3)
+    set(lanes_options_v4 -march=x86-64-v4)
   endif()
   foreach(level ${lanes_levels})
     set(target heddle_lanes_${level})
@@ -27,7 +34,7 @@ if(EXISTS ${lanes_file})
     target_link_libraries(${target} PRIVATE heddle_flags)
     target_compile_definitions(${target} PRIVATE LANES_LEVEL=${level})
     # A loop that a level cannot vectorise is slower, not wrong.
-    target_compile_options(${target} PRIVATE -march=${lanes_march_${level}} ${HEDDLE_LANES_OPTIMISE} -fno-trapping-math
+    target_compile_options(${target} PRIVATE ${lanes_options_${level}} ${HEDDLE_LANES_OPTIMISE} -fno-trapping-math
       $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>)
     list(APPEND lanes_objects $<TARGET_OBJECTS:${target}>)
   endforeach()
@@ -52,7 +59,7 @@ foreach(path ${shared} ${PROJECT_SOURCE_DIR}/configs ${PROJECT_SOURCE_DIR}/repro
   get_filename_component(name ${path} NAME)
   file(CREATE_LINK ${path} ${PROJECT_BINARY_DIR}/share/heddle/${name} SYMBOLIC)
 endforeach()
-set(version_definition HEDDLE_VERSION="${PROJECT_VERSION}")
+set(version_definition HEDDLE_VERSION="${PROJECT_VERSION}${version_label}")
 set(share_definitions
   HEDDLE_SHARE_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/heddle"
   HEDDLE_CONFIGS_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/heddle/configs")
@@ -71,10 +78,10 @@ add_custom_command(OUTPUT ${model_header}
   COMMENT "Hashing the model" VERBATIM)
 
 # Plug-ins see these headers, and carry their hash (include/heddle-plugin.h).
-set(plugin_files include/heddle-plugin.h src/base/arena.h src/base/bits.h src/base/param.h src/base/rng.h src/base/stat.h
+set(plugin_files include/heddle-plugin.h src/base/arena.h src/base/bits.h src/base/keep.h src/base/param.h src/base/rng.h src/base/stat.h
   src/base/status.h src/cost/cost.h src/cost/own.h src/divergence/divergence.h src/isa/address.h src/isa/inst.h src/isa/module.h src/isa/ops.def
   src/machine/plugin_functions.def src/mem/replacement/replacement.h src/simt/executor.h src/simt/formed.h src/simt/group.h
-  src/simt/stack.h src/simt/threads.h src/sm/predictor/predictor.h src/sm/predictor/predictor_stats.def
+  src/simt/label.h src/simt/splits.h src/simt/stack.h src/simt/threads.h src/sm/predictor/predictor.h src/sm/predictor/predictor_stats.def
   src/sm/scheduler/scheduler.h src/sm/slot_set.h)
 string(REPLACE ";" "\n" plugin_list "${plugin_files}")
 file(CONFIGURE OUTPUT plugin_files.txt CONTENT "${plugin_list}\n")
@@ -89,7 +96,7 @@ add_custom_command(OUTPUT ${plugin_abi}
 add_library(heddle_core STATIC ${core_sources} ${lanes_objects} $<TARGET_OBJECTS:heddle_sm_many> ${model_header} ${plugin_abi})
 target_include_directories(heddle_core PRIVATE ${PROJECT_BINARY_DIR}/generated ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(heddle_core
-  PUBLIC heddle_flags PkgConfig::YAML PkgConfig::JANSSON PkgConfig::XXHASH Threads::Threads ${CMAKE_DL_LIBS} m)
+  PUBLIC heddle_flags PkgConfig::YAML PkgConfig::JANSSON PkgConfig::XXHASH PkgConfig::PACKED Threads::Threads ${CMAKE_DL_LIBS} m)
 target_compile_definitions(heddle_core PRIVATE ${version_definition})
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/compile/tools.c ${PROJECT_SOURCE_DIR}/src/machine/machine.c
   PROPERTIES COMPILE_DEFINITIONS "${share_definitions}")
@@ -104,6 +111,11 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND build_type MATCHES "^REL" AND NOT HEDD
   endforeach()
   set(not_the_program $<NOT:$<STREQUAL:$<TARGET_PROPERTY:NAME>,heddle>>)
   target_link_options(heddle_core INTERFACE $<${not_the_program}:-fno-lto>)
+endif()
+
+if(EMSCRIPTEN) # a program without processes, databases and libraries
+  include(${PROJECT_SOURCE_DIR}/browser/build.cmake)
+  return()
 endif()
 
 # The OpenCL device. Core and library are position independent, with nothing visible but what the loader asks for.
@@ -131,52 +143,47 @@ endif()
 # the place of the static runtime. In a folder of their own, which heddle exec adds to where programs look for libraries.
 set(cuda_sources ${room_sources})
 list(FILTER cuda_sources INCLUDE REGEX "/src/(cuda|driver)/[^/]+$")
-pkg_check_modules(FATBIN IMPORTED_TARGET libzstd liblz4)
-if(FATBIN_FOUND)
-  set(cuda_folder ${PROJECT_BINARY_DIR}/cuda)
-  set(cuda_map ${PROJECT_SOURCE_DIR}/cmake/cudart.map)
-  add_library(heddle_cudart MODULE ${cuda_sources})
-  target_link_libraries(heddle_cudart PRIVATE heddle_core PkgConfig::FATBIN)
-  target_compile_options(heddle_cudart PRIVATE -fvisibility=hidden)
-  target_link_options(heddle_cudart PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--version-script=${cuda_map})
-  add_library(heddle_preload MODULE src/cuda/preload/preload.c)
-  target_link_libraries(heddle_preload PRIVATE ${CMAKE_DL_LIBS})
-  target_compile_options(heddle_preload PRIVATE -fvisibility=hidden)
-  if(HEDDLE_SANITIZE) # it is loaded into programs that have no sanitizer
-    target_compile_definitions(heddle_preload PRIVATE _GNU_SOURCE)
-  else()
-    target_link_libraries(heddle_preload PRIVATE heddle_flags)
-  endif()
-  set_target_properties(heddle_cudart heddle_preload PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${cuda_folder})
-  set_target_properties(heddle_cudart PROPERTIES LINK_DEPENDS ${cuda_map})
-  if(NOT HEDDLE_SANITIZE)
-    target_link_options(heddle_cudart PRIVATE -Wl,-z,defs)
-  endif()
-  foreach(name cudart.so.11.0 cudart.so.12 cudart.so.13 cuda.so.1)
-    file(MAKE_DIRECTORY ${cuda_folder})
-    file(CREATE_LINK libheddle_cudart.so ${cuda_folder}/lib${name} SYMBOLIC)
-    list(APPEND cuda_links ${cuda_folder}/lib${name})
-  endforeach()
-  # For heddle cc: a folder that stands in for the CUDA toolkit in makefiles. lib64 holds what programs are linked with.
-  set(cuda_toolkit ${cuda_folder}/toolkit)
-  file(MAKE_DIRECTORY ${cuda_toolkit}/bin ${cuda_toolkit}/lib64)
-  file(RELATIVE_PATH cuda_headers ${cuda_toolkit} ${PROJECT_BINARY_DIR}/share/heddle/cuda)
-  file(CREATE_LINK ${cuda_headers} ${cuda_toolkit}/include SYMBOLIC)
-  file(RELATIVE_PATH HEDDLE_FROM_TOOLKIT ${cuda_toolkit}/bin ${PROJECT_BINARY_DIR})
-  foreach(tool nvcc ptxas)
-    configure_file(cmake/${tool}.in ${cuda_toolkit}/bin/${tool} @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
-      GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-  endforeach()
-  set(cuda_stubs ${cuda_toolkit}/lib64/libcudart.so ${cuda_toolkit}/lib64/libcuda.so ${cuda_toolkit}/lib64/libcudadevrt.a)
-  set(cuda_stub_script ${PROJECT_SOURCE_DIR}/cmake/cudart_stub.cmake)
-  add_custom_command(OUTPUT ${cuda_stubs}
-    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DAR=${CMAKE_AR} -DCC=${CMAKE_C_COMPILER} -DLIBRARY=$<TARGET_FILE:heddle_cudart>
-      -DFOLDER=${cuda_toolkit}/lib64 -P ${cuda_stub_script}
-    DEPENDS heddle_cudart ${cuda_stub_script} COMMENT "Making libcudart.so and libcuda.so for linkers" VERBATIM)
-  add_custom_target(heddle_cudart_stub ALL DEPENDS ${cuda_stubs})
+set(cuda_folder ${PROJECT_BINARY_DIR}/cuda)
+set(cuda_map ${PROJECT_SOURCE_DIR}/cmake/cudart.map)
+add_library(heddle_cudart MODULE ${cuda_sources})
+target_link_libraries(heddle_cudart PRIVATE heddle_core)
+target_compile_options(heddle_cudart PRIVATE -fvisibility=hidden)
+target_link_options(heddle_cudart PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--version-script=${cuda_map})
+add_library(heddle_preload MODULE src/cuda/preload/preload.c)
+target_link_libraries(heddle_preload PRIVATE ${CMAKE_DL_LIBS})
+target_compile_options(heddle_preload PRIVATE -fvisibility=hidden)
+if(HEDDLE_SANITIZE) # it is loaded into programs that have no sanitizer
+  target_compile_definitions(heddle_preload PRIVATE _GNU_SOURCE)
 else()
-  message(STATUS "libzstd or liblz4 is not installed (libzstd-dev, liblz4-dev): CUDA's runtime is not built")
+  target_link_libraries(heddle_preload PRIVATE heddle_flags)
 endif()
+set_target_properties(heddle_cudart heddle_preload PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${cuda_folder})
+set_target_properties(heddle_cudart PROPERTIES LINK_DEPENDS ${cuda_map})
+if(NOT HEDDLE_SANITIZE)
+  target_link_options(heddle_cudart PRIVATE -Wl,-z,defs)
+endif()
+foreach(name cudart.so.11.0 cudart.so.12 cudart.so.13 cuda.so.1)
+  file(MAKE_DIRECTORY ${cuda_folder})
+  file(CREATE_LINK libheddle_cudart.so ${cuda_folder}/lib${name} SYMBOLIC)
+  list(APPEND cuda_links ${cuda_folder}/lib${name})
+endforeach()
+# For heddle cc: a folder that stands in for the CUDA toolkit in makefiles. lib64 holds what programs are linked with.
+set(cuda_toolkit ${cuda_folder}/toolkit)
+file(MAKE_DIRECTORY ${cuda_toolkit}/bin ${cuda_toolkit}/lib64)
+file(RELATIVE_PATH cuda_headers ${cuda_toolkit} ${PROJECT_BINARY_DIR}/share/heddle/cuda)
+file(CREATE_LINK ${cuda_headers} ${cuda_toolkit}/include SYMBOLIC)
+file(RELATIVE_PATH HEDDLE_FROM_TOOLKIT ${cuda_toolkit}/bin ${PROJECT_BINARY_DIR})
+foreach(tool nvcc ptxas)
+  configure_file(cmake/${tool}.in ${cuda_toolkit}/bin/${tool} @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+    GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+endforeach()
+set(cuda_stubs ${cuda_toolkit}/lib64/libcudart.so ${cuda_toolkit}/lib64/libcuda.so ${cuda_toolkit}/lib64/libcudadevrt.a)
+set(cuda_stub_script ${PROJECT_SOURCE_DIR}/cmake/cudart_stub.cmake)
+add_custom_command(OUTPUT ${cuda_stubs}
+  COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DAR=${CMAKE_AR} -DCC=${CMAKE_C_COMPILER} -DLIBRARY=$<TARGET_FILE:heddle_cudart>
+    -DFOLDER=${cuda_toolkit}/lib64 -P ${cuda_stub_script}
+  DEPENDS heddle_cudart ${cuda_stub_script} COMMENT "Making libcudart.so and libcuda.so for linkers" VERBATIM)
+add_custom_target(heddle_cudart_stub ALL DEPENDS ${cuda_stubs})
 
 # libheddle.so: the rooms below as include/heddle.h has them, and nothing else visible.
 set(api_sources ${room_sources})

@@ -30,6 +30,7 @@
 #define HEDDLE_VERSION_MAJOR 0
 #define HEDDLE_VERSION_MINOR 1
 #define HEDDLE_VERSION_PATCH 0
+#define HEDDLE_VERSION_LABEL "" /* "-rc1" of what comes before a release */
 
 #ifdef __cplusplus
 extern "C" {
@@ -133,7 +134,7 @@ HEDDLE_API void heddle_device_close(struct heddle_device *device);
 
 /* ---- modules ---- */
 
-/* Kernels from a file. Its ending says what it is: .cl (OpenCL C), .cu (CUDA), .ptx, .sass, .cubin. `options` are words for
+/* Kernels from a file. Its ending says what it is: .cl (OpenCL C), .cu (CUDA), .ptx, .sass, .cubin, .fatbin. `options` are words for
  * the compiler, "-DN=4", "-cl-std=CL2.0", with NULL behind the last; NULL: none. They are those that clBuildProgram
  * takes, and for .cu -D, -I, -O, -std, -w, -Werror, -ffast-math, -ffp-contract and -funroll-loops; others are refused. */
 HEDDLE_API enum heddle_status heddle_module_from_file(struct heddle_device *device, const char *path,

@@ -15,6 +15,7 @@ was made from it, is used by one thread at a time; other Python threads go on wh
 """
 import array
 import ctypes
+import itertools
 import json
 import operator
 import os
@@ -23,7 +24,7 @@ import sysconfig
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
 
 __all__ = ["Buffer", "Device", "Error", "Local", "Machine", "Module", "Refused", "Stopped", "WrongResult",
-           "machines", "mechanisms", "version"]
+           "Runs", "machines", "mechanisms", "run", "version"]
 
 _WATCH = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64, c_uint64, c_uint64)
 _SONAME = "libheddle.so.0"
@@ -226,6 +227,47 @@ class Machine:
         return text.document()
 
 
+def _flat(document, before=""):
+    """Numbers and texts of a dictionary and of those in it, by names such as memory.l1.accesses; lists are left out."""
+    out = {}
+    for name, value in document.items():
+        if isinstance(value, dict):
+            out.update(_flat(value, f"{before}{name}."))
+        elif not isinstance(value, list):
+            out[before + name] = value
+    return out
+
+
+class Runs(list):
+    """Runs as a table: a dictionary for each, with the machine, the keys that were set and the totals of the result file. `results` has the
+    documents. `pandas.DataFrame(runs)` and `csv.DictWriter` take it, and lines(), as they are."""
+
+    def __init__(self, axes: "list[dict]", results: "list[dict]") -> None:
+        super().__init__({**axis, **_flat(result["total"])} for axis, result in zip(axes, results))
+        self.axes, self.results = axes, results
+
+    def lines(self) -> "list[dict]":
+        """A row for each source line of each run."""
+        return [{**axis, **_flat(line)} for axis, result in zip(self.axes, self.results) for line in result["total"]["lines"]]
+
+
+def run(launch: "str | os.PathLike", gpu: "str | list[str]" = "gtx480", settings: "dict | None" = None, functional: bool = False, seed: int = 1) -> Runs:
+    """Runs a launch file on machines: every combination of `gpu` and of the values in `settings`, a list where a key has several, the last
+    changing fastest.
+
+        runs = heddle.run("examples/collatz.yaml", "fung-8800", {"divergence.mechanism": ["pdom", "dwf", "tbc"]})
+        pandas.DataFrame(runs)[["divergence.mechanism", "cycles", "simd_efficiency"]]
+    """
+    columns = {"gpu": gpu, **(settings or {})}
+    lists = [list(values) if isinstance(values, (list, tuple, range)) else [values] for values in columns.values()]
+    axes = [dict(zip(columns, values)) for values in itertools.product(*lists)]
+    results = []
+    for axis in axes:
+        keys = {key: value for key, value in axis.items() if key != "gpu"}
+        results.append(Machine(axis["gpu"], keys).run_file(launch, functional=functional, seed=seed))
+    return Runs(axes, results)
+
+
 class Device:
     """A simulated GPU as the machine says now. `watch(cycles, blocks_done, blocks, warp_instructions)` looks on while launches run
     in time; False stops them. Close it, or use it in a `with`."""
@@ -260,7 +302,7 @@ class Device:
         return self._handle
 
     def file(self, path, options=()):
-        """Kernels of a file: .cl, .cu, .ptx, .sass or .cubin. `options` are words for the compiler, such as "-DN=4"."""
+        """Kernels of a file: .cl, .cu, .ptx, .sass, .cubin or .fatbin. `options` are words for the compiler, such as "-DN=4"."""
         return self._module("module_from_file", _bytes(path), options=options)
 
     def source(self, name, text, options=()):

@@ -204,6 +204,27 @@ async function sums(browser, result, where) {
     }
 }
 
+// The page opens at the hottest line of the file that it shows, by the result alone: chosen, in sight, with the darkest margin; code keeps its own line breaks.
+async function hottest(browser, result, where) {
+    const weight = line => result.mode === 'timed' ? sum(Object.values(line.cycle_classes)) : line.warp_instructions;
+    const seen = await browser.evaluate(`(() => {
+        const view = document.querySelector('.two .table'), row = view.querySelector('tr.chosen'), text = row && row.querySelector('td.text'), box = row && row.getBoundingClientRect(), frame = view.getBoundingClientRect();
+        const heats = [...view.querySelectorAll('tbody .hot')].map(cell => [Number(cell.textContent), Number(getComputedStyle(cell, '::before').opacity)]);
+        return row && {file: document.querySelector('.two h2').textContent, line: Number(row.firstChild.textContent), inSight: box.top >= frame.top && box.bottom <= frame.bottom + 1, wraps: getComputedStyle(text).whiteSpace, heats};
+    })()`);
+    expect(seen, where, 'no line is chosen when the source page opens');
+    if (!seen)
+        return;
+    const lines = result.total.lines.filter(line => line.file === seen.file), most = Math.max(...lines.map(weight));
+    expect(lines.some(line => line.line === seen.line && weight(line) === most), where, `opens at line ${seen.line}, which is not the hottest`);
+    expect(seen.inSight, where, 'the hottest line is not in sight');
+    expect(seen.wraps === 'pre', where, `code is wrapped: ${seen.wraps}`);
+    for (const [number, shown] of seen.heats) {
+        const line = lines.find(one => one.line === number), wanted = line ? weight(line) / most : 0;
+        expect(Math.abs(shown - wanted) < 0.002, where, `the margin of line ${number} is ${shown}, not ${wanted}`);
+    }
+}
+
 function makeResults() {
     const example = name => join(root, 'examples', name);
     run('run', example('collatz'), '--divergence', 'pdom,dwf', '-q', '-o', 'collatz.json');
@@ -273,6 +294,8 @@ for (const [name, files] of Object.entries(reports)) {
                 const moved = await browser.evaluate('window.shifted');
                 shift = Math.max(shift, moved);
                 expect(moved < 0.01, where, `moves by itself (${moved}):`, await browser.evaluate('window.shifter'));
+                if (page === 'source')
+                    await hottest(browser, results[0], where);
                 await layout(browser, where);
                 await contrast(browser, where);
                 if (scheme === 'light' && width === 1600)

@@ -59,7 +59,7 @@ export function scroller(label, content, tall) {
 
 const ROW = 27, SHOWN = 60, ALL = 300;
 
-// A table of any length. columns: {title, left, mono, text(row), key(row): what it is sorted by, wrap, class}. More than ALL
+// A table of any length. columns: {title, left, mono, text(row), key(row): what it is sorted by, wrap, class, style(row)}. More than ALL
 // rows: only those in sight are in the document. options: label, sort (column), ascending, foot (cells), choose(row),
 // isChosen(row) and name(row) for rows that can be chosen, tall, narrow.
 export function table(columns, rows, options) {
@@ -74,7 +74,7 @@ export function table(columns, rows, options) {
     function cell(column, row, position) {
         const tag = position === 0 ? 'th' : 'td';
         const kinds = [column.left ? 'l' : '', column.mono ? 'mono' : '', column.wrap ? 'wrap' : '', column.class || ''].join(' ').trim();
-        return h(tag, {class: kinds || null, scope: position === 0 ? 'row' : null}, column.text(row));
+        return h(tag, {class: kinds || null, scope: position === 0 ? 'row' : null, style: column.style ? column.style(row) : null}, column.text(row));
     }
     function line(row) {
         const attributes = {};

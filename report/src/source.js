@@ -67,8 +67,17 @@ export function sourcePage(result, state, redraw) {
     const texts = Object.values(data.sources || {}).filter(source => source.name === file).map(source => source.text.replace(/\n$/, '').split('\n'));
     const listing = texts.length === 1 ? texts[0].map((text, i) => counted.get(i + 1) || {line: i + 1, file, text}) : [...counted.values()];
     const instructions = kernel.instructions.map((inst, i) => ({counts: inst, path: `kernels/${result.kernel}/instructions/${i}`, title: `${inst.pc}: ${inst.text}`, pc: inst.pc, text: inst.text, line: inst.line, file: inst.file}));
-    let chosen = null;
-    const panel = h('div', {'aria-live': 'polite', style: 'min-height:160px'}, details(result, null));
+    // The margin is as dark as the line is hot, the hottest wholly. The page opens there, or where the hot list led.
+    const weigh = counts => !counts ? 0 : result.timed ? slotsOf(counts) : counts.warp_instructions;
+    for (const row of [...listing, ...instructions])
+        row.weight = weigh(row.counts);
+    const hotter = (best, row) => row.weight > best.weight ? row : best;
+    const hottest = listing.reduce(hotter, listing[0]), hottestInst = instructions.reduce(hotter, instructions[0]);
+    const heat = top => row => `--heat:${row.weight ? (row.weight / top.weight).toFixed(3) : 0}`;
+    const opening = listing.find(row => row.counts && row.line === state.line) || hottest;
+    state.line = null;
+    let chosen = opening.counts ? opening : null;
+    const panel = h('div', {'aria-live': 'polite', style: 'min-height:160px'}, details(result, chosen));
     const isChosen = row => chosen && row.file === chosen.file && row.line === chosen.line && (row.pc === undefined || chosen.pc === undefined || row.pc === chosen.pc);
     const tables = [];
     function choose(row, from) {
@@ -83,13 +92,18 @@ export function sourcePage(result, state, redraw) {
     }
     const byLine = counts => accesses.get(place(counts)) || 0, byInst = inst => isAccess(inst) ? inst.warp_instructions : 0;
     tables.push(table([
-        {title: 'line', text: row => String(row.line), key: row => row.line}, {title: 'source', left: true, class: 'text', text: row => row.text},
+        {title: 'line', class: 'hot', style: heat(hottest), text: row => String(row.line), key: row => row.line}, {title: 'source', left: true, class: 'text', text: row => row.text},
         ...columnsOf(result, byLine, total),
     ], listing, {label: `Source ${file}`, class: 'code', sort: 0, ascending: true, tall: true, name: row => `Line ${row.line}: ${row.text.trim() || 'empty'}`, choose: row => choose(row, 'source'), isChosen}));
     tables.push(table([
-        {title: 'PC', text: row => String(row.pc), key: row => row.pc}, {title: 'line', text: row => String(row.line), key: row => row.line},
+        {title: 'PC', class: 'hot', style: heat(hottestInst), text: row => String(row.pc), key: row => row.pc}, {title: 'line', text: row => String(row.line), key: row => row.line},
         {title: 'instruction', left: true, class: 'text', text: row => row.text}, ...columnsOf(result, byInst, total),
     ], instructions, {label: `Instructions of ${kernel.kernel}`, class: 'code', sort: 0, ascending: true, tall: true, name: row => `PC ${row.pc}: ${row.text}`, choose: row => choose(row, 'ptx'), isChosen}));
+    if (chosen)
+        requestAnimationFrame(() => {
+            tables[0].showRow(listing.indexOf(opening));
+            tables[1].showRow(instructions.findIndex(one => one.file === opening.file && one.line === opening.line));
+        });
     const nobody = result.timed ? sum(Object.values(data.total.nobody)) : 0;
     const foot = [
         h('th', {class: 'l', scope: 'row'}, 'sum of all lines'),
@@ -102,7 +116,7 @@ export function sourcePage(result, state, redraw) {
     const hotColumns = result.timed ? [{title: 'slots', text: row => whole(slotsOf(row.counts)), key: row => slotsOf(row.counts)}, ...others] : [shareColumn, ...others];
     return [
         h('h1', {}, 'Source'),
-        h('p', {}, result.timed ? 'A line\'s part of the slots is its part of the time: slots in which it issued, and in which nothing did and a warp stood at it.' : 'A functional run: how often lines were issued, without time.'),
+        h('p', {}, result.timed ? 'A line\'s part of the slots is its part of the time: slots in which it issued, and in which nothing did and a warp stood at it. The page opens at the hottest line; the margin is as dark as a line is hot beside it.' : 'A functional run: how often lines were issued, without time. The page opens at the line issued most; the margin is as dark as a line is beside it.'),
         h('p', {class: 'controls'}, files.length > 1 && choice('File', files.map(name => [name, name]), file, name => {
             state.file = name;
             redraw();
@@ -118,6 +132,7 @@ export function sourcePage(result, state, redraw) {
             lineRows, {label: 'Hot list', class: 'code', sort: 1, foot, name: row => `${row.title}: ${row.text.trim()}`, choose: row => {
                 if (row.file !== file) {
                     state.file = row.file;
+                    state.line = row.line;
                     redraw();
                 } else {
                     choose(row, 'ptx');

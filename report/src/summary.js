@@ -39,6 +39,7 @@ function fromWhy(result) {
     const worth = why.order.slice(0, 3).map(name => why.parts.find(part => part.name === name));
     return [
         h('p', {class: 'soft'}, 'From heddle why: the launch was repeated with one part of the machine ideal at a time.'),
+        why.grid && why.grid.idle >= 0.02 && h('p', {id: 'small-grid'}, `The grid is too small for the machine: ${why.grid.too_small} of ${why.grid.launches} launches have fewer blocks than its ${why.grid.sms} SMs, and ${percent(why.grid.idle)} of the SMs' time goes by without one.`),
         worth.length ? h('ol', {class: 'costs'}, worth.map(part => h('li', {}, h('b', {}, `${part.title[0].toUpperCase()}${part.title.slice(1)} would save ${percent(part.gain)}`),
             ` of the time (${whole(part.cycles)} cycles instead of ${whole(why.cycles)}): ${part.act}.`,
             part.lines.length ? [' Most of it at ', codeAt(lines.get(place(part.lines[0])) || part.lines[0]), ` (${percent(part.lines[0].share)} of the gain).`] : '')))

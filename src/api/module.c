@@ -70,15 +70,14 @@ static enum heddle_status make(struct heddle_device *device, const char *path, c
 }
 
 static enum heddle_status refuse_name(const char *name, struct heddle_text *errors) {
-    return api_refuse(errors, "a module ends in .cl (OpenCL C), .ptx, .sass, .cubin or .cu (CUDA); '%s' does not",
-                      name);
+    return api_refuse(errors, "a module ends in " LOAD_ENDINGS "; '%s' does not", name);
 }
 
 enum heddle_status heddle_module_from_file(struct heddle_device *device, const char *path, const char *const *options,
                                            struct heddle_module **out, struct heddle_text *errors) {
     if (!device || !path || !out)
         return api_no_handle(errors, __func__, !device ? "device" : !path ? "path" : "place for the module");
-    if (!is_source(path) && !load_is_text(path))
+    if (!load_is_module(path))
         return refuse_name(path, errors);
     struct report report = {0};
     struct arena arena = {0};
@@ -101,10 +100,10 @@ enum heddle_status heddle_module_from_text(struct heddle_device *device, const c
                              : !name ? "name"
                              : !text ? "text"
                                      : "place for the module");
-    if (!is_source(name) && !load_is_text(name))
+    if (!load_is_module(name))
         return refuse_name(name, errors);
-    if (file_ends_in(name, ".cubin"))
-        return api_refuse(errors, "'%s': a cubin is no text; heddle_module_from_file reads it", name);
+    if (load_is_binary(name))
+        return api_refuse(errors, "'%s' is no text; heddle_module_from_file reads it", name);
     const struct compile_source given = {name, text, strlen(text)};
     return make(device, NULL, &given, options, out, errors);
 }

@@ -56,9 +56,20 @@ static inline unsigned cpu_float_default(void) {
     return (unsigned)before;
 }
 
+#elif defined(__wasm__)
+
+#define CPU_NAME "wasm32"
+#define CPU_LEAST_LEVEL "wasm"
+#define CPU_LEVELS(LEVEL) LEVEL(wasm, true, true)
+
+static inline void cpu_pause(void) {}
+/* There is no other way to round. */
+static inline unsigned cpu_float_default(void) { return 0; }
+static inline void cpu_float_restore(unsigned before) { (void)before; }
+
 #else
 /* Another one needs its part here and in cmake/rooms.cmake. */
-#error "Heddle runs on x86-64 and little-endian aarch64 (docs/hosts.md)"
+#error "Heddle runs on x86-64, little-endian aarch64 and WebAssembly (docs/hosts.md)"
 #endif
 
 /* What the code being compiled may use: it differs by level. */

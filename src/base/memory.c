@@ -10,13 +10,13 @@
 
 size_t memory_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
-void *memory_reserve(size_t bytes) {
+void *memory_reserve(uint64_t bytes) {
     /* MAP_NORESERVE: a simulated GPU may have more memory than the host, and most of it is never touched. */
     void *start = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return start == MAP_FAILED ? NULL : start;
 }
 
-void *memory_reserve_at(uint64_t address, size_t bytes) {
+void *memory_reserve_at(uint64_t address, uint64_t bytes) {
     void *wanted = (void *)(uintptr_t)address;
     void *start =
         mmap(wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
@@ -86,7 +86,7 @@ bool memory_view_reset(void *view, size_t bytes) {
     return whole == 0 || madvise(view, whole, MADV_DONTNEED) == 0;
 }
 
-void memory_release(void *start, size_t bytes) {
+void memory_release(void *start, uint64_t bytes) {
     if (start)
         munmap(start, bytes);
 }

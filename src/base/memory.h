@@ -9,9 +9,9 @@
 
 size_t memory_page_bytes(void);
 /* Addresses without memory behind them; touching them faults. NULL when the host refuses. Page-aligned. */
-void *memory_reserve(size_t bytes);
+void *memory_reserve(uint64_t bytes);
 /* The same at this address. NULL: something is there already, or the host refuses. */
-void *memory_reserve_at(uint64_t address, size_t bytes);
+void *memory_reserve_at(uint64_t address, uint64_t bytes);
 /* Makes every page that [start, start + bytes) touches usable; already usable ones keep their contents.
  * The range must lie inside one reservation. */
 bool memory_commit(void *start, size_t bytes);
@@ -27,6 +27,6 @@ void *memory_view(int file, size_t bytes);
 /* What was written there is gone; false: the host refused, and the view is of no more use. */
 bool memory_view_reset(void *view, size_t bytes);
 /* Gives a reservation back, committed or not: the start and size memory_reserve was called with. */
-void memory_release(void *start, size_t bytes);
+void memory_release(void *start, uint64_t bytes);
 
 #endif

@@ -110,7 +110,7 @@ enum status param_create(struct param_set *set, const struct param_description *
 
 const struct param_description *param_find(const struct param_set *set, const char *key) {
     for (const struct param_description *param = set->table; param->key; param++)
-        if (strcmp(param->key, key) == 0)
+        if (param->key[0] == key[0] && strcmp(param->key, key) == 0)
             return param;
     return NULL;
 }
@@ -129,9 +129,12 @@ static enum status unknown_key(const struct param_set *set, const char *key, con
 
 enum status param_assign(struct param_set *set, const char *key, const char *text, const char *origin,
                          const char *where, struct report *report) {
-    const struct param_description *param = param_find(set, key);
+    const struct param_description *param = &set->table[set->next];
+    if (!param->key || strcmp(param->key, key) != 0)
+        param = param_find(set, key);
     if (!param)
         return unknown_key(set, key, where, report);
+    set->next = (size_t)(param - set->table) + 1;
     struct value value = {0};
     if (!read_value(param, text, &value)) {
         struct arena words = {0};

@@ -44,6 +44,7 @@ struct param_set {
     void *values;
     struct arena *arena;  /* holds text values and origins */
     const char **origins; /* by index in the table: "default", a file and what it cites, "--set" */
+    size_t next;          /* behind the key that was set last: files name keys in the order of the table */
 };
 
 /* Every value becomes its default. Fails only when a line of the .def contradicts itself. */

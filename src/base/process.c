@@ -105,8 +105,15 @@ static int process_spawn(const struct command_line *line, const char *output_pat
     return error;
 }
 
+/* What setrlimit limits, as the C library has it: glibc says an enumeration. */
+#ifdef __GLIBC__
+typedef enum __rlimit_resource limit_kind;
+#else
+typedef int limit_kind;
+#endif
+
 /* Never above what the host allows already. */
-static void limit_set(pid_t pid, enum __rlimit_resource what, uint64_t soft, uint64_t hard) {
+static void limit_set(pid_t pid, limit_kind what, uint64_t soft, uint64_t hard) {
     struct rlimit limit;
     if (prlimit(pid, what, NULL, &limit) < 0)
         return;

@@ -127,6 +127,35 @@ void text_put(struct text_line *line, const char *format, ...) {
     line->length += written < 0 ? 0 : (unsigned)written < room ? (unsigned)written : room;
 }
 
+void text_append(struct text_line *line, const char *text) {
+    if (line->length + 1 >= line->size)
+        return;
+    const unsigned room = line->size - line->length - 1;
+    const size_t bytes = strlen(text);
+    const unsigned taken = bytes < room ? (unsigned)bytes : room;
+    memcpy(line->text + line->length, text, taken);
+    line->length += taken;
+    line->text[line->length] = '\0';
+}
+
+void text_append_number(struct text_line *line, uint64_t value, unsigned base) {
+    enum { DIGITS = 64 };
+    char digits[DIGITS + 1] = "";
+    unsigned at = DIGITS;
+    do
+        digits[--at] = "0123456789abcdef"[value % base];
+    while (value /= base);
+    text_append(line, digits + at);
+}
+
+void text_append_address(struct text_line *line, uint32_t address) {
+    text_append(line, "/*");
+    for (uint32_t least = 0x1000; address < least && least > 1; least >>= 4)
+        text_append(line, "0");
+    text_append_number(line, address, 16);
+    text_append(line, "*/ ");
+}
+
 unsigned text_plain_bytes(const char *text) {
     const unsigned char *at = (const unsigned char *)text;
     const unsigned char first = at[0];

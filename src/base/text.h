@@ -32,6 +32,11 @@ struct text_line {
     unsigned size, length;
 };
 void text_put(struct text_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same of a text as it is, and of a number in digits of base 2 to 16: where much is written, as listings, nothing is formatted. */
+void text_append(struct text_line *line, const char *text);
+void text_append_number(struct text_line *line, uint64_t value, unsigned base);
+/* As before the lines of a listing: a comment of four digits or more. */
+void text_append_address(struct text_line *line, uint32_t address);
 
 /* Bytes of the character that the text begins with; 0: it is one that a terminal acts on, or that is none of UTF-8. Of control
  * characters newline and tab are plain. Characters that turn the direction of writing, and so make a line look like

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "device/load.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,8 +206,7 @@ enum status find_launch_file(struct arena *arena, const char *typed, const char 
         arena_printf(arena, "%s/%s.yaml", name, file_name(name)),
         arena_printf(arena, "%s/launch.yaml", name),
     };
-    if (is_file(name) && (file_ends_in(name, ".cl") || file_ends_in(name, ".ptx") || file_ends_in(name, ".sass") ||
-                          file_ends_in(name, ".cubin") || file_ends_in(name, ".cu")))
+    if (is_file(name) && load_is_module(name))
         return report_add(report, STATUS_INVALID,
                           "%s is a module, not a launch file; 'heddle init %s' writes one for it", name, name);
     for (unsigned i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
@@ -214,9 +214,10 @@ enum status find_launch_file(struct arena *arena, const char *typed, const char 
             *path = candidates[i];
             return STATUS_OK;
         }
-    if (strncmp(name, "examples/", 9) == 0) {
+    const char *plain = strncmp(name, "./", 2) == 0 ? name + 2 : name;
+    if (strncmp(plain, "examples/", 9) == 0) {
         const char *shipped =
-            file_beside_program(arena, arena_printf(arena, "/%s", candidates[file_ends_in(name, ".yaml") ? 0 : 1]));
+            file_beside_program(arena, arena_printf(arena, "/%s%s", plain, file_ends_in(name, ".yaml") ? "" : ".yaml"));
         if (shipped && is_file(shipped)) {
             *path = shipped;
             return STATUS_OK;

@@ -116,6 +116,8 @@ enum status refuse_name(const char *what, const char *name, const struct text_ne
                         struct report *report);
 /* The launch file meant by what the user typed: a file, a name without .yaml, a folder. */
 enum status find_launch_file(struct arena *arena, const char *typed, const char **path, struct report *report);
+/* The file of an experiment: a shipped one by its name, in small letters too, or a file. */
+enum status find_experiment(struct arena *arena, const char *typed, const char **path, struct report *report);
 /* The host program and the kernels of a workload of the suite. */
 enum status find_workload(struct arena *arena, const char *name, const char **program, const char **kernel,
                           struct report *report);

@@ -3,6 +3,7 @@
 #include "result/compare.h"
 #include "cli/commands.h"
 #include "cli/compare_table.h"
+#include "cli/energy.h"
 #include "cli/table.h"
 #include <limits.h>
 #include <math.h>
@@ -35,7 +36,9 @@ static bool is_main(const char *name) {
                                         "memory.l2.misses",
                                         "memory.dram.requests",
                                         "memory.dram.row_hit_rate",
-                                        "memory.dram.bandwidth_utilisation"};
+                                        "memory.dram.bandwidth_utilisation",
+                                        "energy.total",
+                                        "energy.power"};
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -73,6 +76,23 @@ static struct table start(struct arena *arena, const struct comparison *comparis
     return table;
 }
 
+/* Beside energies stands how far they may be from a card's. */
+static void print_energy_errors(const struct comparison *comparison) {
+    const struct compare_counter *energy = compare_find(comparison, "energy.total");
+    const struct compare_counter *error = compare_find(comparison, "energy.error");
+    const struct compare_counter *judged = compare_find(comparison, "energy.judged");
+    for (unsigned i = 0; energy && i < comparison->count; i++) {
+        bool before = false;
+        for (unsigned k = 0; k < i; k++)
+            before |= strcmp(comparison->machines[k], comparison->machines[i]) == 0;
+        if (before || !(energy->present >> i & 1))
+            continue;
+        const bool known = error && judged && error->present >> i & 1;
+        energy_print_error(comparison->machines[i], known ? (unsigned)judged->values[i] : 0,
+                           known ? error->values[i] : 0, stdout);
+    }
+}
+
 static void print_counters(const struct comparison *comparison, bool all, struct arena *arena) {
     struct table table = start(arena, comparison, "counter", false);
     unsigned shown = 0, hidden = 0;
@@ -96,6 +116,7 @@ static void print_counters(const struct comparison *comparison, bool all, struct
         table_print(&table, stdout);
     if (hidden)
         print(stdout, "  and %u more counters that changed; --all shows every one\n", hidden);
+    print_energy_errors(comparison);
 }
 
 static void print_settings(const struct comparison *comparison, struct arena *arena) {

@@ -2,13 +2,14 @@
 /* heddle compare --table: results of any programs, a row for each. */
 #include "cli/compare_table.h"
 #include "cli/commands.h"
+#include "cli/energy.h"
 #include "cli/table.h"
 #include "result/read.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum column_kind { COLUMN_COUNT, COLUMN_RATE, COLUMN_SHARE };
+enum column_kind { COLUMN_COUNT, COLUMN_RATE, COLUMN_SHARE, COLUMN_MICRO };
 
 /* A counter of 'total', by its path. */
 struct column {
@@ -28,7 +29,10 @@ static const struct column in_time[] = {
     {"DRAM bytes", "memory.dram.bytes", COLUMN_COUNT},
     {"row hit %", "memory.dram.row_hit_rate", COLUMN_SHARE},
     {"bandwidth %", "memory.dram.bandwidth_utilisation", COLUMN_SHARE},
+    {"µJ", "energy.total", COLUMN_MICRO}, /* these two where all have them */
+    {"W", "energy.power", COLUMN_RATE},
 };
+enum { ENERGY_COLUMNS = 2 };
 static const struct column functional[] = {
     {"launches", "launches", COLUMN_COUNT},
     {"warp instr.", "warp_instructions", COLUMN_COUNT},
@@ -44,6 +48,8 @@ static const struct column functional[] = {
 struct result_row {
     const char *label, *machine;
     bool is_timed, is_complete;
+    unsigned judged;                                   /* kernels of a card that its energies were held against */
+    double error;                                      /* NAN: not known */
     double values[sizeof in_time / sizeof in_time[0]]; /* NAN: the file does not have it */
 };
 
@@ -64,6 +70,8 @@ static const char *cell(struct arena *arena, const struct column *column, double
         return "-";
     if (column->kind == COLUMN_COUNT && value >= 0 && value < 0x1p63)
         return with_commas(arena, (uint64_t)value);
+    if (column->kind == COLUMN_MICRO)
+        return arena_printf(arena, "%.1f", value * 1e-3);
     return arena_printf(arena, "%.1f", column->kind == COLUMN_SHARE ? 100 * value : value);
 }
 
@@ -94,6 +102,8 @@ static enum status read_row(struct arena *arena, const char *path, struct result
     const char *machine = json_string_value(json_object_get(json_object_get(root, "machine"), "name"));
     row->is_timed = mode && strcmp(mode, "timed") == 0;
     row->is_complete = json_is_true(json_object_get(root, "complete"));
+    row->error = value_at(total, "energy.error");
+    row->judged = isnan(row->error) ? 0 : (unsigned)value_at(total, "energy.judged");
     row->machine = arena_strdup(arena, machine ? machine : "");
     const struct column *columns = row->is_timed ? in_time : functional;
     const size_t count = row->is_timed ? sizeof in_time / sizeof *in_time : sizeof functional / sizeof *functional;
@@ -103,10 +113,30 @@ static enum status read_row(struct arena *arena, const char *path, struct result
     return STATUS_OK;
 }
 
+static bool have_energy(const struct result_row *rows, unsigned count) {
+    bool all = true;
+    for (unsigned i = 0; i < count; i++)
+        all &= rows[i].is_timed && !isnan(rows[i].values[sizeof in_time / sizeof *in_time - ENERGY_COLUMNS]);
+    return all;
+}
+
+/* How far they may be from a card's: said once where it is the same of all. */
+static void print_errors(const struct result_row *rows, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        bool before = false;
+        for (unsigned k = 0; k < i; k++)
+            before |= strcmp(rows[k].machine, rows[i].machine) == 0;
+        if (!before)
+            energy_print_error(rows[i].machine, rows[i].judged, rows[i].error, stdout);
+    }
+}
+
 static void print_table(struct arena *arena, const struct result_row *rows, unsigned count, bool show_machines) {
     const struct column *columns = rows[0].is_timed ? in_time : functional;
-    const unsigned figures =
+    const unsigned all =
         (unsigned)(rows[0].is_timed ? sizeof in_time / sizeof *in_time : sizeof functional / sizeof *functional);
+    const bool with_energy = have_energy(rows, count);
+    const unsigned figures = rows[0].is_timed && !with_energy ? all - ENERGY_COLUMNS : all;
     struct table table = {
         .arena = arena, .columns = figures + 1 + show_machines, .left = show_machines ? 3 : 1, .elastic = 0};
     table_add(&table, "result");
@@ -123,6 +153,8 @@ static void print_table(struct arena *arena, const struct result_row *rows, unsi
             table_add(&table, cell(arena, &columns[i], rows[k].values[i]));
     }
     table_print(&table, stdout);
+    if (with_energy)
+        print_errors(rows, count);
 }
 
 enum status compare_table(struct arena *arena, const char *const *paths, unsigned count, struct report *report) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/comparison.h"
 #include "cli/commands.h"
+#include "cli/energy.h"
 #include "cli/summary.h"
 #include "result/result.h"
 #include <math.h>
@@ -61,6 +62,20 @@ static void memory_row(const struct variant *variant, struct figure_row *row) {
     add_share(row, "bandwidth %", timed->dram.bus_busy_cycles, timed->dram_cycles);
 }
 
+/* Energy beside time, and its parts in percent. */
+static void energy_row(const struct variant *variant, struct figure_row *row) {
+    static const char *const headings[ENERGY_PARTS] = {"issue %", "registers %", "lanes %", "SM memory %",
+                                                       "L2 %",    "DRAM %",      "static %"};
+    const struct energy *energy = &variant->energy;
+    add(row, "µs", RATE, energy->seconds * 1e6);
+    add(row, "µJ", RATE, energy->total_nanojoules * 1e-3);
+    add(row, "W", RATE, energy->watts);
+    for (unsigned i = 0; i < ENERGY_PARTS; i++) {
+        const double part = energy_part(energy, (enum energy_part)i);
+        add(row, headings[i], SHARE, energy->total_nanojoules > 0 ? 100 * part / energy->total_nanojoules : NAN);
+    }
+}
+
 static void functional_row(const struct variant *variant, struct figure_row *row) {
     const struct run_stats *stats = &variant->stats;
     add(row, "warp instr.", COUNT, (double)stats->warp_instructions);
@@ -117,11 +132,26 @@ static void print_rows(const char *what, const struct variant *variants, unsigne
     arena_free(&arena);
 }
 
+static void print_energy(const char *what, const struct variant *variants, unsigned count, FILE *to) {
+    bool all = true, same = true;
+    for (unsigned i = 0; i < count; i++) {
+        all &= variants[i].has_energy;
+        same &= variants[i].judged == variants[0].judged && variants[i].error == variants[0].error;
+    }
+    if (!all)
+        return;
+    fputc('\n', to);
+    print_rows(what, variants, count, energy_row, 0x3f0, to); /* a narrow terminal shows the sum alone */
+    for (unsigned i = 0; i < (same ? 1 : count); i++)
+        energy_print_error(same ? NULL : variants[i].label, variants[i].judged, variants[i].error, to);
+}
+
 void comparison_print(const char *what, const struct variant *variants, unsigned count, bool in_time, FILE *to) {
     if (in_time) {
         print_rows(what, variants, count, time_row, 0xf0, to); /* a narrow terminal shows no widths of groups, ... */
         fputc('\n', to);
         print_rows(what, variants, count, memory_row, 0xf2, to); /* no accesses, pending hits, L2, rows, ... */
+        print_energy(what, variants, count, to);
     } else
         print_rows(what, variants, count, functional_row, 0x34, to); /* no thread instructions, branches */
     print(to, "\n  below each row: beside the first, counts in %%, shares in points%s\n",

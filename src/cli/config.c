@@ -2,6 +2,7 @@
 /* heddle config: a machine with every key, its unit, help and origin. */
 #include "cli/commands.h"
 #include "cli/table.h"
+#include "machine/grade.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ static const struct verb verbs[] = {
     {"list", "", "the shipped machines"},
     {"show", "[NAME|FILE]",
      "every key of the machine named, or chosen by --gpu and --set, with its value, range, unit and where it comes "
-     "from"},
+     "from; of cards, how many values are measured, the vendor's, derived and assumed"},
     {"check", "NAME|FILE", "whether a machine can be built"},
     {NULL, NULL, NULL},
 };
@@ -40,12 +41,32 @@ static enum status list_machines(struct arguments *arguments, struct report *rep
     return STATUS_OK;
 }
 
+/* How many of a card's values were measured, and so on; nothing of machines whose files have no grades. */
+static void show_grades(const struct machine *machine) {
+    unsigned counts[GRADE_COUNT] = {0}, graded = 0;
+    for (const struct param_description *param = machine->params.table; param->key; param++)
+        if (machine_is_of_hardware(param))
+            counts[machine_grade(machine, param)]++;
+    for (unsigned grade = GRADE_MEASURED; grade <= GRADE_ASSUMED; grade++)
+        graded += counts[grade];
+    if (graded <= counts[GRADE_NONE])
+        return;
+    print(stdout, "# values: %u measured, %u vendor, %u derived, %u assumed", counts[GRADE_MEASURED],
+          counts[GRADE_VENDOR], counts[GRADE_DERIVED], counts[GRADE_ASSUMED] + counts[GRADE_INHERITED]);
+    if (counts[GRADE_INHERITED])
+        print(stdout, ", of these %u of its base or by default", counts[GRADE_INHERITED]);
+    if (counts[GRADE_NONE])
+        print(stdout, "; %u without a grade", counts[GRADE_NONE]);
+    print(stdout, "\n");
+}
+
 /* The unit is part of the value; a key's help stands under it. */
 static enum status show_machine(struct arguments *arguments, const char *gpu, struct report *report) {
     struct machine machine = {0};
     enum status status = arguments_machine(arguments, gpu, &machine, report);
     if (!status) {
         print(stdout, "# %s: %s\n", machine.name, machine.about);
+        show_grades(&machine);
         for (const struct param_description *param = machine.params.table; param->key; param++) {
             const char *value = machine_value(&machine, param);
             print(stdout, "\n# %s\n# takes %s; from %s\n%s: %s%s%s\n", param->help,

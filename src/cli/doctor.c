@@ -41,6 +41,8 @@ static void show_sources(struct arena *arena) {
          "NVIDIA's CUDA toolkit: .cu files that use its headers");
     show(tools.ptxas, "ptxas (optional)", tools.ptxas_version,
          "NVIDIA's CUDA toolkit: runs PTX as native code of sm_75 to sm_90 (isa: sm_86)");
+    show(tools.llvm_spirv, "llvm-spirv (optional)", tools.llvm_spirv_version,
+         "OpenCL programs from SPIR-V; Debian: apt-get install llvm-spirv-15");
     show(tools.cache, "cache of compiled kernels", tools.cache, tools.cache_refused);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heddle exec: an OpenCL or CUDA program run with the simulated GPU as its only device. */
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
 #include <regex.h>
@@ -15,13 +16,18 @@
 
 #include "base/file.h"
 #include "base/team.h"
+#include "cli/energy.h"
 #include "cli/commands.h"
 #include "cli/exec_absent.h"
+#include "cli/exec_check.h"
 #include "cli/exec_keeper.h"
+#include "cli/exec_progress.h"
 #include "cli/exec_record.h"
+#include "cli/exec_sample.h"
 #include "cli/exec_summary.h"
 #include "cli/library.h"
 #include "result/layout.h"
+#include "result/sample.h"
 #include "result/session_log.h"
 #include "store/child.h"
 
@@ -33,17 +39,29 @@ static const struct option options[] = {
     OPTION_SET,
     OPTION_DIVERGENCE,
     {"output", 'o', "FILE", "write the result of all launches as JSON"},
+    OPTION_SAMPLE,
+    {"seed", 0, "N", "of --sample; default 1"},
     {"kernels", 0, "REGEX", "in time only launches of kernels whose name matches; the others run without it"},
     {"skip", 0, "N", "of those, the first N without time too"},
     {"launches", 0, "N", "and N in time at most"},
+    OPTION_ENERGY,
     {"max-cycles", 0, "N", "in time: give a launch up after N cycles"},
     {"max-instructions", 0, "N", "functional: give a launch up after N warp instructions"},
     {"lines", 0, "N", "source lines to show; default 8"},
     {"record", 0, "DIR", "keep launches: each a folder with a launch file, the module and what memory held"},
     {"why", 0, NULL, "explain the launch that took longest as 'heddle why' does"},
-    {"launch", 0, "N", "with --record or --why: only launch N of a process, 1 the first"},
-    {"kernel", 0, "NAME", "with --record or --why: only launches of this kernel"},
+    {"launch", 0, "N", "with --record, --checkpoint-every or --why: only launch N of a process, 1 the first"},
+    {"kernel", 0, "NAME", "with --record, --checkpoint-every or --why: only launches of this kernel"},
     {"record-bytes", 0, "N", "what a process may record; default 1073741824, which is 1 GiB, and 1000 launches"},
+    {"checkpoint-every", 0, "N",
+     "keep the first of every N launches with all that outlives a launch, caches and DRAM too"},
+    {"checkpoints", 0, "DIR", "the folder for these, which must be empty or not there; default checkpoints"},
+    {"check", 0, NULL, "watch every launch as 'heddle check' does, without time"},
+    {"check-only", 0, "KINDS", "the same for these alone: memory, uninitialised, race, barrier, separated by commas"},
+    {"check-limit", 0, "N", "findings to keep; default 100"},
+    {"findings", 0, "FILE", "with --check: write what was found as JSON"},
+    OPTION_SARIF,
+    OPTION_SUPPRESS,
     {"quiet", 'q', NULL, "no summary"},
     {"verbose", 'v', NULL, "say when a compiler takes long, on a terminal or not"},
     OPTION_END,
@@ -58,7 +76,11 @@ struct exec_command {
     double start, seconds;
     struct keeper keeper;
     struct exec_record record;
-    int code; /* the program's exit status */
+    struct exec_check check;
+    struct exec_sample sample;
+    const char *results; /* the folder of the logs of the run under way */
+    bool is_again;       /* in a round of the sample: what it writes was written before */
+    int code;            /* the program's exit status */
 };
 
 /* ---- before ---- */
@@ -86,17 +108,29 @@ static enum status check_machine(struct exec_command *e, struct report *report) 
         status = arguments_machine(e->arguments, NULL, &e->machine, report);
     if (!status)
         status = session_set_limits(&e->machine, report);
+    if (!status && arguments_has(e->arguments, "energy") && e->functional)
+        status = report_add(report, STATUS_INVALID, "--energy: a functional run has no time, and so no energy");
+    if (!status && arguments_has(e->arguments, "energy"))
+        status = energy_check(&e->machine, report);
     if (status)
         return status;
-    return e->functional ? machine_check_functional(&e->machine, report) : machine_check_timed(&e->machine, report);
+    if (e->sample.is_on)
+        status = sample_run_check_machine(&e->machine, &e->sample.request, report);
+    if (!status && e->functional)
+        status = machine_check_functional(&e->machine, report);
+    return status || (e->functional && !e->sample.is_on) ? status : machine_check_timed(&e->machine, report);
 }
 
 static enum status prepare(struct exec_command *e, struct report *report) {
     struct arguments *arguments = e->arguments;
     struct arena *arena = &arguments->arena;
-    e->functional = arguments_has(arguments, "functional");
     e->output = arguments_value(arguments, "output");
-    enum status status = check_machine(e, report);
+    enum status status = exec_check_read(arguments, &e->check, report);
+    if (!status)
+        status = exec_sample_read(arguments, &e->sample, report);
+    e->functional = arguments_has(arguments, "functional") || e->check.is_on || e->sample.is_on;
+    if (!status)
+        status = check_machine(e, report);
     if (!status)
         status = arguments_number(arguments, "lines", 8, 1000000, &e->lines, report);
     if (!status)
@@ -113,6 +147,7 @@ static enum status prepare(struct exec_command *e, struct report *report) {
         return status;
     if ((status = exec_record_read(arguments, &e->record, report)))
         return status;
+    e->record.machine = &e->machine;
     e->library = library_find(arena, OPENCL_LIBRARY, "HEDDLE_OPENCL");
     e->cuda = library_find(arena, CUDA_FOLDER "/" CUDA_PRELOAD, "HEDDLE_CUDA");
     if (!e->library && !e->cuda)
@@ -126,6 +161,7 @@ static enum status prepare(struct exec_command *e, struct report *report) {
         return report_add(report, STATUS_SYSTEM, "no folder for temporary files can be made: %s", strerror(errno));
     if ((status = exec_record_prepare(arguments, &e->record, e->folder, report)))
         return status;
+    e->results = e->folder;
     const char *icd = arena_printf(arena, "%s\n", e->library ? e->library : "");
     return file_write(arena_printf(arena, "%s/heddle.icd", e->folder), icd, strlen(icd), report);
 }
@@ -184,6 +220,8 @@ static void set_environment(struct exec_command *e) {
     give("HEDDLE_LAUNCHES", arena_printf(arena, "%llu", (unsigned long long)e->launches));
     give("HEDDLE_RESULTS", e->folder);
     exec_record_give(e->arguments, &e->record);
+    exec_check_give(e->arguments, &e->check);
+    exec_sample_give(&e->sample);
     /* an installation that was moved is found by this program only */
     if (!getenv("HEDDLE_SHARE") && if_there(file_beside_program(arena, "/builtins.cl")))
         give("HEDDLE_SHARE", file_beside_program(arena, ""));
@@ -193,52 +231,10 @@ static void set_environment(struct exec_command *e) {
 
 /* ---- running ---- */
 
-/* The line that a process last wrote of what it is doing, in the arena; "": none did, or it is not whole. */
-static const char *progress(struct exec_command *e, struct arena *arena) {
-    struct report report = {0};
-    char *line = NULL;
-    size_t length = 0;
-    const enum status status =
-        file_read(arena_printf(arena, "%s/" SESSION_PROGRESS, e->folder), 4096, arena, &line, &length, &report);
-    report_free(&report);
-    return status == STATUS_OK && length && line[length - 1] == '\n' ? arena_strndup(arena, line, length - 1) : "";
-}
-
-/* What is shown of a program that is under way. */
-struct exec_shown {
-    bool launches, compiles; /* is shown at all */
-    bool on_line;            /* the terminal's last line is ours */
-    char compiling[128];     /* what was said last */
-};
-
-static void clear_line(struct exec_shown *shown) {
-    if (shown->on_line)
-        fputs("\r\033[K", stderr);
-    shown->on_line = false;
-}
-
-/* Ten times a second: compiling for long is said once, how far a launch came every second, on a terminal. */
-static void show_progress(struct exec_command *e, struct exec_shown *shown, unsigned turn) {
-    struct arena arena = {0};
-    const char *line = progress(e, &arena);
-    const bool is_compile = strncmp(line, SESSION_COMPILING, strlen(SESSION_COMPILING)) == 0;
-    if (is_compile && shown->compiles && strncmp(line, shown->compiling, sizeof shown->compiling - 1) != 0) {
-        snprintf(shown->compiling, sizeof shown->compiling, "%s", line);
-        clear_line(shown);
-        print(stderr, "heddle exec: %s takes a while; what comes out is kept for the next time\n", line);
-    } else if (!is_compile && *line && shown->launches && turn % 10 == 0) {
-        fputs("\r\033[K", stderr);
-        print(stderr, "%s", line);
-        fflush(stderr);
-        shown->on_line = true;
-    }
-    arena_free(&arena);
-}
-
 /* Its end; meanwhile progress is shown, if it is observed. */
 static int wait_for(struct exec_command *e, pid_t process) {
     const bool sees = !arguments_has(e->arguments, "quiet") && isatty(STDERR_FILENO);
-    struct exec_shown shown = {.launches = sees, .compiles = sees || arguments_has(e->arguments, "verbose")};
+    struct exec_progress shown = {.launches = sees, .compiles = sees || arguments_has(e->arguments, "verbose")};
     const struct timespec tenth = {.tv_nsec = 100000000};
     int state = 0;
     for (unsigned turn = 1;; turn++) {
@@ -248,9 +244,9 @@ static int wait_for(struct exec_command *e, pid_t process) {
         if (ended == 0)
             nanosleep(&tenth, NULL);
         if (ended == 0)
-            show_progress(e, &shown, turn);
+            exec_progress_show(&shown, e->results, turn);
     }
-    clear_line(&shown);
+    exec_progress_clear(&shown);
     return state;
 }
 
@@ -305,11 +301,16 @@ static int run_program(struct exec_command *e, const struct signals *signals, st
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setsigmask(&attributes, &signals->mask);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    for (int fd = 0; fd < 2 && e->is_again; fd++)
+        posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
     pid_t process;
     int state = 0;
-    const int error = posix_spawnp(&process, e->arguments->operands[0], NULL, &attributes,
+    const int error = posix_spawnp(&process, e->arguments->operands[0], &files, &attributes,
                                    (char *const *)(uintptr_t)e->arguments->operands, environ);
     posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
     if (!error) {
         keeper_tell(&e->keeper, process);
         program_running = process;
@@ -321,6 +322,29 @@ static int run_program(struct exec_command *e, const struct signals *signals, st
     if (error)
         report_add(report, STATUS_INVALID, "%s: cannot be started: %s", e->arguments->operands[0], strerror(error));
     return error ? -1 : WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
+}
+
+struct sample_turn {
+    struct exec_command *e;
+    const struct signals *signals;
+};
+
+static int run_again(void *context, const char *folder, struct report *report) {
+    struct sample_turn *again = context;
+    again->e->results = folder;
+    again->e->is_again = true;
+    return run_program(again->e, again->signals, report);
+}
+
+/* The rounds of --sample, when the program has run without time. */
+static enum status sample_program(struct exec_command *e, const struct signals *signals, struct report *report) {
+    struct sample_turn again = {e, signals};
+    const struct session_logs profile = {.folder = e->folder,
+                                         .program = file_name(e->arguments->operands[0]),
+                                         .machine = &e->machine};
+    if (!e->sample.is_on || e->code)
+        return STATUS_OK;
+    return exec_sample_rounds(&e->sample, &profile, &e->arguments->arena, run_again, &again, report);
 }
 
 /* ---- after ---- */
@@ -363,7 +387,10 @@ static enum status show(struct exec_command *e, struct report *report) {
     const char *program = file_name(e->arguments->operands[0]), *command = program;
     for (unsigned i = 1; i < e->arguments->operand_count; i++)
         command = arena_printf(&e->arguments->arena, "%s %s", command, e->arguments->operands[i]);
-    const enum status status = fold(e, &sum, report), written = write_result(e, &sum, report);
+    const enum status status = fold(e, &sum, report);
+    if (e->sample.result)
+        json_object_set_new(sum.document, "sample", result_sample_json(e->sample.result));
+    const enum status written = write_result(e, &sum, report);
     print_text(stderr, sum.remarks);
     print_text(stderr, sum.faults);
     if (sum.is_cut)
@@ -375,9 +402,14 @@ static enum status show(struct exec_command *e, struct report *report) {
         show_absent(e, program);
     else if (!arguments_has(e->arguments, "quiet"))
         exec_summary_print(&sum, command, &e->machine, e->seconds, (unsigned)e->lines, stderr);
+    if (e->sample.result && !arguments_has(e->arguments, "quiet"))
+        sample_print(e->sample.result, stderr);
+    if (sum.in_time && sum.launches && arguments_has(e->arguments, "energy"))
+        energy_print(&e->machine, &sum.timed, &sum.stats, &e->arguments->arena, stderr);
     json_decref(sum.document);
     const enum status kept = exec_record_show(e->arguments, &e->record, report);
-    return status ? status : written ? written : kept;
+    const enum status checked = exec_check_show(e->arguments, &e->check, e->folder, report);
+    return status ? status : written ? written : kept ? kept : checked;
 }
 
 /* In the keeper: this program was killed, and its program ended with it. There is nobody to tell. */
@@ -404,7 +436,9 @@ static int exec_main(struct arguments *arguments) {
         if (!getenv(CHILD_IN_CARE)) /* whoever has care of us keeps nothing of what is killed, and clears up */
             keeper_start(&e.keeper, save, &e);
         code = e.code = run_program(&e, &signals, &report);
+        const enum status sampled = code < 0 ? STATUS_OK : sample_program(&e, &signals, &report);
         status = code < 0 ? STATUS_INVALID : show(&e, &report);
+        status = sampled ? sampled : status;
         keeper_dismiss(&e.keeper); /* before the logs go that it would read */
     }
     if (e.folder)
@@ -427,16 +461,30 @@ const struct command command_exec = {
         "and SIGHUP are for the program, and the result is of all launches that had ended, also where the program or "
         "heddle is killed. --kernels, --skip and --launches choose what is timed: the rest runs without time, many "
         "times faster. --record keeps launches with what memory held, as launch files that 'heddle run', 'heddle why', "
-        "'heddle step' and the other commands take. docs/opencl.md and docs/cuda.md say more.",
-    .manual = "A long program is best looked at in two steps: with --functional first, for the kernels that matter, "
-              "then these in time with --kernels.\n"
-              "Where the OpenCL driver is installed for all programs, they find it without this command too; the "
-              "environment then says what the options would: HEDDLE_GPU, HEDDLE_SET (KEY=VALUE, one on a line), "
-              "HEDDLE_FUNCTIONAL, HEDDLE_KERNELS, HEDDLE_SKIP, HEDDLE_LAUNCHES. Launches are kept only under this "
-              "command, which hands HEDDLE_RECORD, HEDDLE_WHY, HEDDLE_RECORD_LAUNCH, HEDDLE_RECORD_KERNEL and "
-              "HEDDLE_RECORD_BYTES to the program.",
+        "'heddle step' and the other commands take; --checkpoint-every keeps what caches and DRAM held too, so that "
+        "each "
+        "has its cycles (docs/checkpoints.md). --check watches every launch as 'heddle check' does, and knows "
+        "what "
+        "the host wrote, freed and never freed; the exit status is 1 where an error is found and the program's own is "
+        "0. "
+        "docs/opencl.md, docs/cuda.md and docs/check.md say more.",
+    .manual =
+        "A long program is best looked at in two steps: with --functional first, for the kernels that matter, "
+        "then these in time with --kernels.\n"
+        "--sample error=N% runs the program several times: first without time, for the table, then again with some of "
+        "its launches in time, which tell the cycles of all within N %. What it writes to standard output in these "
+        "rounds is thrown away, standard input is empty. It has to launch the same each time, from one process on one "
+        "device. docs/sampling.md says more.\n"
+        "Where the OpenCL driver is installed for all programs, they find it without this command too; the "
+        "environment then says what the options would: HEDDLE_GPU, HEDDLE_SET (KEY=VALUE, one on a line), "
+        "HEDDLE_FUNCTIONAL, HEDDLE_KERNELS, HEDDLE_SKIP, HEDDLE_LAUNCHES. Launches are kept only under this "
+        "command, which hands HEDDLE_RECORD, HEDDLE_WHY, HEDDLE_RECORD_LAUNCH, HEDDLE_RECORD_KERNEL and "
+        "HEDDLE_RECORD_BYTES, HEDDLE_CHECKPOINTS, HEDDLE_CHECKPOINT_EVERY, HEDDLE_CHECK, HEDDLE_CHECK_LIMIT and "
+        "HEDDLE_SAMPLE to the program.",
     .examples = "heddle exec -- python3 your_program.py\n"
                 "heddle exec --gpu qv100 --kernels 'gemm|conv' --launches 3 -o result.json -- ./network\n"
+                "heddle exec --sample error=1% -- ./network\n"
+                "heddle exec --check -- ./network\n"
                 "heddle exec --functional --record kept --kernel gemm --launch 7 -- ./network",
     .options = options,
     .operands_min = 1,

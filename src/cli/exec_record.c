@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/folder.h"
 #include "base/team.h"
+#include "cli/run_checkpoints.h"
 #include "cli/why_print.h"
 
 /* Names in a folder, hidden ones too. */
@@ -32,14 +34,27 @@ static void list_names(const char *folder, struct arena *arena, struct kept_name
         qsort(out->items, out->count, sizeof *out->items, compare_names);
 }
 
+static enum status read_checkpoints(struct arguments *arguments, struct exec_record *record, struct report *report) {
+    struct run_checkpoints checkpoints;
+    const enum status status = run_checkpoints_read(arguments, &checkpoints, report);
+    if (status || !checkpoints.every)
+        return status;
+    record->every = checkpoints.every;
+    record->checkpoints_typed = checkpoints.typed;
+    record->checkpoints = checkpoints.writer.folder;
+    return STATUS_OK;
+}
+
 enum status exec_record_read(struct arguments *arguments, struct exec_record *record, struct report *report) {
     static const char *const only[] = {"launch", "kernel", "record-bytes"};
     enum { BYTES_DEFAULT = 1 << 30 };
-    const bool asked = arguments_has(arguments, "record") || arguments_has(arguments, "why");
+    const bool asked = arguments_has(arguments, "record") || arguments_has(arguments, "why") ||
+                       arguments_has(arguments, "checkpoint-every");
     for (unsigned i = 0; !asked && i < sizeof only / sizeof *only; i++)
         if (arguments_has(arguments, only[i]))
             return report_add(report, STATUS_INVALID,
-                              "--%s chooses what --record keeps or --why explains; to choose what is timed there are "
+                              "--%s chooses what --record and --checkpoint-every keep or --why explains; to choose "
+                              "what is timed there are "
                               "--kernels, --skip and --launches",
                               only[i]);
     *record = (struct exec_record){.typed = arguments_value(arguments, "record"),
@@ -47,6 +62,8 @@ enum status exec_record_read(struct arguments *arguments, struct exec_record *re
     enum status status = arguments_number(arguments, "launch", 0, INT64_MAX, &record->launch, report);
     if (!status)
         status = arguments_number(arguments, "record-bytes", BYTES_DEFAULT, INT64_MAX, &record->bytes, report);
+    if (!status)
+        status = read_checkpoints(arguments, record, report);
     if (status || !record->typed)
         return status;
     struct kept_names names = {0};
@@ -86,6 +103,9 @@ void exec_record_give(struct arguments *arguments, const struct exec_record *rec
     struct arena *arena = &arguments->arena;
     give("HEDDLE_RECORD", record->folder);
     give("HEDDLE_WHY", record->why);
+    give("HEDDLE_CHECKPOINTS", record->checkpoints);
+    give("HEDDLE_CHECKPOINT_EVERY",
+         record->every ? arena_printf(arena, "%llu", (unsigned long long)record->every) : NULL);
     give("HEDDLE_RECORD_KERNEL", record->kernel);
     give("HEDDLE_RECORD_LAUNCH",
          record->launch ? arena_printf(arena, "%llu", (unsigned long long)record->launch) : NULL);
@@ -115,6 +135,35 @@ static void show_kept(struct arguments *arguments, const struct exec_record *rec
     else if (!arguments_has(arguments, "quiet"))
         print(stderr, "\n  %u launch%s recorded in %s: heddle run %s\n", count, count == 1 ? "" : "es", record->typed,
               file_join(arena, record->typed, first));
+}
+
+/* A sweep of all launches that were kept. */
+static enum status end_checkpoints(struct arguments *arguments, const struct exec_record *record,
+                                   struct report *report) {
+    struct kept_names names = {0};
+    struct arena *arena = &arguments->arena;
+    unsigned count = 0;
+    list_names(record->checkpoints, arena, &names);
+    const char **files = ARENA_ARRAY(arena, const char *, names.count);
+    for (unsigned i = 0; i < names.count; i++) {
+        const char *path = file_join(arena, record->checkpoints, names.items[i]);
+        if (names.items[i][0] == '.')
+            folder_remove(arena, path);
+        else if (file_exists(file_join(arena, path, "launch.yaml")))
+            files[count++] = arena_printf(arena, "%s/launch.yaml", names.items[i]);
+    }
+    if (!count) {
+        print(stderr, "heddle exec: no checkpoint was made in %s\n", record->checkpoints_typed);
+        return STATUS_OK;
+    }
+    const char *functional = arguments_has(arguments, "functional") ? "functional: true\n" : "";
+    const char *text = arena_printf(arena, "# Launches of a program, each a point: heddle sweep run parts.yaml\n%s%s%s",
+                                    run_checkpoints_machine(arguments, &record->machine->params), functional,
+                                    run_checkpoints_list(arena, files, count));
+    if (!arguments_has(arguments, "quiet"))
+        print(stderr, "\n  %u launches with checkpoints in %s; all at once: heddle sweep run %s\n", count,
+              record->checkpoints_typed, file_join(arena, record->checkpoints_typed, "parts.yaml"));
+    return file_write(file_join(arena, record->checkpoints, "parts.yaml"), text, strlen(text), report);
 }
 
 /* "00000000000000000042-3-saxpy" -> "launch 3, saxpy"; whether it stopped. */
@@ -179,5 +228,10 @@ static enum status show_why(struct arguments *arguments, const struct exec_recor
 enum status exec_record_show(struct arguments *arguments, const struct exec_record *record, struct report *report) {
     if (record->folder)
         show_kept(arguments, record);
+    if (record->checkpoints) {
+        const enum status status = end_checkpoints(arguments, record, report);
+        if (status)
+            return status;
+    }
     return record->why ? show_why(arguments, record, report) : STATUS_OK;
 }

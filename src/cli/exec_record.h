@@ -9,6 +9,9 @@ struct exec_record {
     const char *typed, *folder; /* of --record: as typed, and from the root; NULL: none */
     const char *kernel;
     uint64_t launch, bytes;
+    const char *checkpoints_typed, *checkpoints; /* of --checkpoint-every: the folder, as above */
+    uint64_t every;
+    const struct machine *machine;
     const char *why; /* a folder for the launch that is explained; NULL: none is */
 };
 

@@ -64,6 +64,19 @@ const struct option *find_option(const struct command *command, const char *name
     return option ? option : find_in(common_options, name, length, letter);
 }
 
+static void show_first(FILE *to) {
+    for (const struct said *step = help_first; step->name; step++)
+        fprintf(to, "  %-38s  %s\n", step->name, step->text);
+}
+
+void help_welcome(FILE *to) {
+    text_wrap(help_about, 0, to);
+    fputs("It needs no GPU.\n\n", to);
+    show_first(to);
+    fprintf(to, "\nNext: %s\n'heddle help' lists all commands, 'heddle doctor' says what is installed.\n",
+            help_first->name);
+}
+
 void help_show(FILE *to) {
     text_wrap(help_about, 0, to);
     fputs("\nusage: heddle COMMAND ...\n\n", to);
@@ -73,8 +86,7 @@ void help_show(FILE *to) {
           "  --version  this program's version\n\n"
           "first steps:\n",
           to);
-    for (const struct said *step = help_first; step->name; step++)
-        fprintf(to, "  %-38s  %s\n", step->name, step->text);
+    show_first(to);
     fputs("\nexit status:\n", to);
     for (const struct said *status = help_status; status->name; status++)
         fprintf(to, "  %s  %s\n", status->name, status->text);

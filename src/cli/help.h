@@ -14,6 +14,8 @@ extern const char help_about[];         /* the program in one sentence */
 extern const struct said help_first[];  /* first steps: a command line and what it does; NULL name at the end */
 extern const struct said help_status[]; /* exit status, likewise */
 
+/* To who types its name alone: what it is, and what to type next. */
+void help_welcome(FILE *to);
 /* The program's page, and a command's. */
 void help_show(FILE *to);
 void help_show_command(const struct command *command, FILE *to);

@@ -114,8 +114,8 @@ static void watch_compiler(const struct arguments *arguments) {
 static int run(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
     if (argc < 2) {
-        help_show(stderr);
-        return 2;
+        help_welcome(stdout);
+        return 0;
     }
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         printf("heddle " HEDDLE_VERSION ", model %s\n", model_hash());

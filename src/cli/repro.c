@@ -55,8 +55,7 @@ static const char *const *experiment_names(struct arena *arena) {
     return list_names(arena, &count);
 }
 
-/* A shipped one by its name, in small letters too, or a file. */
-static enum status find(struct arena *arena, const char *typed, const char **path, struct report *report) {
+enum status find_experiment(struct arena *arena, const char *typed, const char **path, struct report *report) {
     unsigned count;
     const char **names = list_names(arena, &count);
     struct text_nearest nearest = {0};
@@ -79,7 +78,7 @@ static enum status read_one(struct repro_command *s, const char *typed, const ch
     const char *path = NULL;
     char *text = NULL;
     size_t length = 0;
-    enum status status = find(s->arena, typed, &path, report);
+    enum status status = find_experiment(s->arena, typed, &path, report);
     if (!status)
         status = file_read(path, EXPERIMENT_FILE_LIMIT_BYTES, s->arena, &text, &length, report);
     if (status)

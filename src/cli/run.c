@@ -1,173 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heddle run: a launch file run, checked and summarised. */
-#include "base/file.h"
-#include "base/team.h"
-#include "cli/commands.h"
-#include "cli/comparison.h"
-#include "cli/summary.h"
-#include "cli/watch.h"
-#include "result/result.h"
-#include "result/timeline.h"
+#include "cli/run.h"
+
 #include <stdio.h>
 #include <string.h>
+
+#include "base/file.h"
+#include "base/team.h"
+#include "cli/comparison.h"
+#include "cli/energy.h"
+#include "cli/summary.h"
 
 static const struct option options[] = {
     {"functional", 0, NULL, "run without time: what instructions do, and nothing of when"},
     OPTION_GPU,
     OPTION_SET,
     OPTION_DIVERGENCE,
+    OPTION_SAMPLE,
     {"output", 'o', "FILE",
      "write the result as JSON; '-' is standard output, and nothing else goes there; with several variants FILE.json "
      "becomes FILE-1.json, FILE-2.json and so on"},
+    {"trace", 0, "FILE", "in time: write what the warps do, to be replayed"},
+    {"replay", 0, "FILE",
+     "in time: the warps do what --trace recorded of this launch file; nothing is computed, and results are not "
+     "checked"},
     {"dump", 0, "NAME=FILE", "write a buffer after the run, NumPy's format if FILE ends in .npy; may be repeated"},
     {"timeline", 0, "FILE", "in time: write what SMs, warps and memory did when, as a trace for Perfetto"},
     {"pipeline", 0, "FILE", "in time: write the instructions' stages, for Konata"},
-    {"from", 0, "CYCLE", "of --timeline and --pipeline: begin at this cycle of the run"},
+    {"checkpoint-every", 0, "N",
+     "write a checkpoint after every N launches, and launch files of the parts between them"},
+    {"checkpoints", 0, "DIR", "the folder for these, which must be empty or not there; default checkpoints"},
+    {"from", 0, "CHECKPOINT|CYCLE",
+     "go on from this checkpoint of the launch file; a number is of --timeline and --pipeline: begin at this cycle of "
+     "the run"},
+    {"cold", 0, NULL, "of a checkpoint take memory alone, so that it serves on any machine: caches are empty"},
     {"to", 0, "CYCLE", "of --timeline and --pipeline: end before this cycle"},
     {"sm", 0, "N", "of --timeline and --pipeline: only this SM"},
     {"block", 0, "N", "of --timeline and --pipeline: only this block of the grid"},
+    OPTION_ENERGY,
+    {"predict-threads", 0, NULL,
+     "in time, on one host thread: measure what the parts of the machine take, and say what 4, 16, 64 and 256 host "
+     "threads would gain"},
     {"max-cycles", 0, "N", "in time: give a launch up after N cycles; 0: never"},
     {"max-instructions", 0, "N", "functional: give a launch up after N warp instructions; 0: never"},
-    {"seed", 0, "N", "seed of random fills that give none; default 1"},
+    {"seed", 0, "N", "seed of random fills that give none, and of --sample; default 1"},
     {"lines", 0, "N", "source lines to show; default 8"},
     {"quiet", 'q', NULL, "show errors and what the kernel printed, no summary"},
     {"verbose", 'v', NULL, "say what is being done"},
     OPTION_END,
 };
 
-struct dump {
-    unsigned buffer;
-    const char *path;
-};
-
-struct run_command {
-    struct arguments *arguments;
-    struct dump *dumps;
-    unsigned dump_count, variants;
-    struct machine machine;
-    struct launch_file file;
-    struct run run;
-    struct run_options run_options;
-    struct watch watch;
-    struct timeline_window window;
-    struct timeline timeline;
-    uint64_t lines;
-    bool is_watched; /* by the timeline */
-    bool quiet, verbose, to_stdout;
-};
-
-static enum status read_dump(struct run_command *s, const char *text, struct report *report) {
-    struct arena *arena = &s->arguments->arena;
-    const char *equals = strchr(text, '=');
-    if (!equals || equals == text || !equals[1])
-        return report_add(report, STATUS_INVALID, "--dump takes NAME=FILE, such as y=y.npy, not '%s'", text);
-    const char *name = arena_strndup(arena, text, (size_t)(equals - text));
-    struct dump *dump = &s->dumps[s->dump_count++];
-    *dump = (struct dump){launch_file_buffer(&s->file, name), equals + 1};
-    if (dump->buffer < s->file.buffer_count)
-        return check_writable(arena, "dump", dump->path, report);
-    const char *list = "";
-    for (unsigned i = 0; i < s->file.buffer_count; i++)
-        list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", s->file.buffers[i].name);
-    return report_add(report, STATUS_INVALID, "--dump: there is no buffer '%s'; buffers are %s", name, list);
-}
-
-static enum status read_outputs(struct run_command *s, struct report *report) {
-    const struct arguments *arguments = s->arguments;
-    const char *output = arguments_value(arguments, "output");
-    enum status status = output ? check_writable(&s->arguments->arena, "output", output, report) : STATUS_OK;
-    s->dumps = ARENA_ARRAY(&s->arguments->arena, struct dump, arguments->given.count);
-    for (unsigned i = 0; !status && i < arguments->given.count; i++)
-        if (strcmp(arguments->given.items[i].option->name, "dump") == 0)
-            status = read_dump(s, arguments->given.items[i].value, report);
-    return status;
-}
-
-/* What --timeline and --pipeline are to hold. */
-static enum status read_window(struct run_command *s, struct report *report) {
-    const struct arguments *arguments = s->arguments;
-    static const char *const files[] = {"timeline", "pipeline"}, *const limits[] = {"from", "to", "sm", "block"};
-    uint64_t values[4] = {0};
-    enum status status = STATUS_OK;
-    for (unsigned i = 0; i < 2 && !status; i++) {
-        const char *path = arguments_value(arguments, files[i]);
-        s->is_watched |= path != NULL;
-        status = path ? check_writable(&s->arguments->arena, files[i], path, report) : STATUS_OK;
-    }
-    for (unsigned i = 0; i < 4 && !status; i++) {
-        status = arguments_number(arguments, limits[i], i == 1 ? UINT64_MAX : 0, i == 2 ? UINT32_MAX : UINT64_MAX,
-                                  &values[i], report);
-        if (!status && !s->is_watched && arguments_has(arguments, limits[i]))
-            status =
-                report_add(report, STATUS_INVALID, "--%s is of --timeline and --pipeline; neither is given", limits[i]);
-    }
-    s->window = (struct timeline_window){.from = values[0],
-                                         .to = values[1],
-                                         .one_sm = arguments_has(arguments, "sm"),
-                                         .one_block = arguments_has(arguments, "block"),
-                                         .sm = (uint32_t)values[2],
-                                         .block = values[3]};
-    if (status || !s->is_watched)
-        return status;
-    if (!s->run_options.in_time)
-        return report_add(report, STATUS_INVALID, "a functional run has no time to draw; leave out --functional");
-    if (s->variants > 1)
-        return report_add(report, STATUS_INVALID,
-                          "--timeline and --pipeline are for one machine, not for lists of values");
-    return STATUS_OK;
-}
-
-/* Every variant, before the first one runs: a wrong name is not found out after an hour. */
-static enum status check_variants(struct run_command *s, struct report *report) {
-    struct arena *arena = &s->arguments->arena;
-    unsigned without_time = 0;
-    const char *label, *needing = ""; /* a line for each mechanism */
-    for (unsigned i = 0; i < s->variants; i++) {
-        struct machine machine = {0};
-        const enum status status = arguments_variant(s->arguments, i, &machine, &label, report);
-        const char *reason = status ? NULL : machine_needs_time(&machine);
-        without_time += !status && !reason;
-        if (reason) {
-            const char *one = arena_printf(arena, "\n  %s: %s", machine.divergence_mechanism, reason);
-            needing = strstr(needing, one) ? needing : arena_printf(arena, "%s%s", needing, one);
-        }
-        machine_close(&machine);
-        if (status)
-            return status;
-    }
-    if (s->run_options.in_time || without_time)
-        return STATUS_OK;
-    return report_add(report, STATUS_INVALID, "divergence.mechanism needs time; leave out --functional%s", needing);
-}
-
-/* What all variants share: the launch file and what to do with it. */
-static enum status prepare(struct run_command *s, struct report *report) {
-    struct arguments *arguments = s->arguments;
-    enum status status = arguments_variants(arguments, &s->variants, report);
-    if (status)
-        return status;
-    s->run_options =
-        (struct run_options){.files = &file_access_host, .in_time = !arguments_has(arguments, "functional")};
-    if (s->run_options.in_time)
-        s->run_options.watch = watch_progress, s->run_options.watcher = &s->watch;
-    if (s->variants > 1 && (s->to_stdout || arguments_has(arguments, "dump")))
-        return report_add(report, STATUS_INVALID, "%s is for one machine; with lists of values use -o FILE.json",
-                          s->to_stdout ? "-o -" : "--dump");
-    status = arguments_number(arguments, "seed", 1, (UINT64_C(1) << 53) - 1, &s->run_options.seed, report);
-    if (!status)
-        status = arguments_number(arguments, "lines", 8, 1000000, &s->lines, report);
-    if (!status)
-        status = read_window(s, report);
-    if (!status)
-        status = check_variants(s, report);
-    if (!status)
-        status = arguments_launch_file(arguments, &s->file, report);
-    return status ? status : read_outputs(s, report);
-}
-
 static enum status launch_all(struct run_command *s, bool prints, struct report *report) {
     enum status status = STATUS_OK;
     while (!status && s->run.done < s->file.launch_count) {
+        status = run_checkpoints_at(&s->checkpoints, &s->run, report);
+        if (status)
+            break;
         if (s->verbose)
             print(stderr, "launch %u: %s\n", s->run.done + 1, s->file.launches[s->run.done].kernel);
         const struct launch_result *result = &s->run.results[s->run.done];
@@ -181,6 +69,74 @@ static enum status launch_all(struct run_command *s, bool prints, struct report 
         if (result->remarks)
             print_text(stderr, result->remarks);
     }
+    return status;
+}
+
+/* As it is on the command line. */
+static enum status launch_timed(struct run_command *s, bool prints, struct report *report) {
+    watch_begin(&s->watch, &s->run, s->file.launch_count, s->quiet);
+    if (!s->run_options.in_time) /* a functional run has nobody to ask: signals act as ever */
+        watch_end(&s->watch);
+    const enum status status = launch_all(s, prints, report);
+    if (s->run_options.in_time)
+        watch_end(&s->watch);
+    return status;
+}
+
+/* All launches once more in time, and the sample has them all. */
+static enum status sample_whole(struct run_command *s, bool prints, struct report *report) {
+    struct arena *arena = &s->arguments->arena;
+    s->run_options.in_time = true;
+    enum status status = launch_timed(s, prints, report);
+    if (status)
+        return status;
+    struct sample *sample = sample_run_profile(&s->run, arena, &s->sample_request);
+    status = sample_run_whole(sample, &s->run, report);
+    s->run.sample = sample_result(sample);
+    return status;
+}
+
+static enum status reopen(struct run_command *s, struct run *run, struct report *report) {
+    run_close(run);
+    return run_open(run, &s->file, &s->machine, &s->run_options, report);
+}
+
+static enum status sample_rounds(struct run_command *s, struct sample *sample, struct report *report) {
+    enum status status = STATUS_OK;
+    while (!status && sample_next(sample)) {
+        struct run round = {0};
+        status = reopen(s, &round, report);
+        watch_begin(&s->watch, &round, s->file.launch_count, s->quiet);
+        if (!status)
+            status = sample_run_round(sample, &round, report);
+        watch_end(&s->watch);
+        run_close(&round);
+    }
+    return status;
+}
+
+/* Without time first; the run is that one, unless every launch is to be timed. */
+static enum status launch_sampled(struct run_command *s, bool prints, struct report *report) {
+    struct arena *arena = &s->arguments->arena;
+    enum status status = sample_check_module(s->run.module, report);
+    if (status || s->sample_request.error <= 0)
+        return status ? status : sample_whole(s, prints, report);
+    for (unsigned i = 0; i < s->file.launch_count; i++)
+        s->run.launches[i].in_time = false;
+    s->run.options.in_time = s->run_options.in_time = false;
+    sample_run_count(&s->run);
+    status = launch_timed(s, prints, report);
+    s->run_options.in_time = true;
+    struct sample *sample = status ? NULL : sample_run_profile(&s->run, arena, &s->sample_request);
+    if (!status && sample_is_whole(sample)) {
+        status = reopen(s, &s->run, report);
+        return status ? status : sample_whole(s, false, report);
+    }
+    if (!status)
+        status = sample_rounds(s, sample, report);
+    if (!status)
+        s->run.sample = sample_result(sample);
+    s->run_options.in_time = false;
     return status;
 }
 
@@ -242,7 +198,10 @@ static enum status worse(enum status a, enum status b) {
 
 /* Launches, checks, writes; `out` is what a comparison needs of it. */
 static enum status run_variant(struct run_command *s, unsigned number, struct variant *out, struct report *report) {
-    enum status status = arguments_variant(s->arguments, number, &s->machine, &out->label, report);
+    enum status status = STATUS_OK;
+    if (s->variants > 1)
+        status = arguments_variant(s->arguments, number, &s->machine, &s->label, report);
+    out->label = s->label;
     if (!status && !s->run_options.in_time && machine_needs_time(&s->machine)) {
         out->outcome = "needs time";
         out->reason = machine_needs_time(&s->machine);
@@ -251,31 +210,36 @@ static enum status run_variant(struct run_command *s, unsigned number, struct va
     if (!status && s->verbose)
         print(stderr, "%s: module %s, %u buffers, %u launches, machine %s%s%s\n", s->file.name, s->file.module,
               s->file.buffer_count, s->file.launch_count, s->machine.name, *out->label ? ", " : "", out->label);
+    trace_rewind(&s->trace_from);
     if (!status)
         status = run_open(&s->run, &s->file, &s->machine, &s->run_options, report);
     if (status)
         return status;
     if (s->is_watched)
         timeline_create(&s->timeline, &s->arguments->arena, &s->machine, &s->window);
-    watch_begin(&s->watch, &s->run, s->file.launch_count, s->quiet);
-    if (!s->run_options.in_time) /* a functional run has nobody to ask: signals act as ever */
-        watch_end(&s->watch);
-    status = launch_all(s, !s->to_stdout && number == 0, report);
-    const double seconds = team_clock_seconds() - s->watch.start;
-    if (s->run_options.in_time)
-        watch_end(&s->watch);
+    const double start = team_clock_seconds();
+    status = (s->samples ? launch_sampled : launch_timed)(s, !s->to_stdout && number == 0, report);
+    const double seconds = team_clock_seconds() - start;
     const bool complete = status == STATUS_OK;
-    if (complete)
+    if (complete && !s->run_options.trace_from)
         status = run_check(&s->run, report);
     if (complete)
         status = worse(status, dump_all(s, report));
+    status = worse(status, run_checkpoints_end(&s->checkpoints, &s->run, report));
+    if (complete && s->run_options.trace_to)
+        status = worse(status, trace_write(&s->trace_to, arguments_value(s->arguments, "trace"), report));
     status = worse(status, write_result(s, number, complete, seconds, report));
     status = worse(status, write_timeline(s, report));
     result_total(&s->run, NULL, &out->stats);
     result_total_timed(&s->run, NULL, &out->timed, &s->arguments->arena);
+    out->judged = s->machine.energy.judged, out->error = s->machine.energy.error;
+    out->has_energy = s->energy && result_energy(&s->machine, &out->timed, &out->stats, &out->energy);
+    out->note = s->run_options.in_time ? machine_note(&s->machine, &s->arguments->arena) : NULL;
     out->outcome = !complete ? "stopped" : s->run.failed ? "wrong" : "";
     if (s->variants == 1 && !s->quiet && !s->to_stdout && s->run.done)
-        summary_print(&s->run, seconds, (unsigned)s->lines, stdout);
+        summary_print(&s->run, seconds, (unsigned)s->lines, s->energy, stdout);
+    if (s->run.sample && !s->quiet && !s->to_stdout)
+        sample_print(s->run.sample, stdout);
     return status;
 }
 
@@ -285,8 +249,9 @@ static int run_main(struct arguments *arguments) {
     const char *output = arguments_value(arguments, "output");
     s.quiet = arguments_has(arguments, "quiet");
     s.verbose = arguments_has(arguments, "verbose");
+    s.energy = arguments_has(arguments, "energy");
     s.to_stdout = output && strcmp(output, "-") == 0;
-    enum status status = prepare(&s, &report);
+    enum status status = run_read(&s, &report);
     struct variant *variants = ARENA_ARRAY(&arguments->arena, struct variant, status ? 1 : s.variants);
     unsigned done = 0;
     while (status != STATUS_INVALID && status != STATUS_SYSTEM && done < s.variants && !s.watch.interrupted) {
@@ -295,12 +260,24 @@ static int run_main(struct arguments *arguments) {
         machine_close(&s.machine);
         done++;
     }
+    if (!done)
+        machine_close(&s.machine);
     if (s.variants > 1 && (status == STATUS_OK || status == STATUS_WRONG || status == STATUS_STOPPED) && !s.quiet) {
         print(stdout, "%s, %s\n\n", s.file.name, s.run_options.in_time ? "in time" : "functional: without time");
         comparison_print(arguments_lists(arguments), variants, done, s.run_options.in_time, stdout);
         for (unsigned i = 0; i < done; i++)
             if (variants[i].reason)
                 print(stdout, "  %s needs time: %s\n", variants[i].label, variants[i].reason);
+        for (unsigned i = 0; i < done; i++)
+            if (variants[i].note) {
+                print(stdout, "  ");
+                text_wrap(variants[i].note, 2, stdout);
+            }
+    }
+    if (s.meter.epochs + s.meter.disturbed && done && !s.to_stdout) {
+        const struct gpu_stats *timed = &variants[0].timed;
+        prediction_print(&s.meter, timed->request_crossbar.messages_in + timed->reply_crossbar.messages_in,
+                         &arguments->arena, stdout);
     }
     fflush(stdout);
     return finish(status, &report);
@@ -315,18 +292,45 @@ const struct command command_run = {
             "come with Heddle and are found from anywhere.\n"
             "Values separated by commas, for a key, --gpu or --divergence, run every combination and give one table "
             "that compares them with the first.",
-    .manual = "The table shows cycles, IPC, SIMD efficiency, where the schedulers' slots went and what memory did; "
-              "under each row stands the change, of counts in %, of shares in points. With --functional a list of "
-              "mechanisms shows those that need no time and says of the others why they do.\n"
-              "On a terminal a run in time says once a second how far it is. An interrupt (Ctrl-C) or a termination "
-              "signal ends it early: the result says 'complete: false', and the exit status is 3.\n"
-              "The exit status is 1 when an expected result is wrong.\n"
-              "A trace of --timeline opens in Perfetto (ui.perfetto.dev), where a cycle is a nanosecond. Without "
-              "--from, --to, --sm and --block it holds the whole run.",
+    .manual =
+        "The table shows cycles, IPC, SIMD efficiency, where the schedulers' slots went and what memory did; "
+        "under each row stands the change, of counts in %, of shares in points. With --functional a list of "
+        "mechanisms shows those that need no time and says of the others why they do.\n"
+        "On a terminal a run in time says once a second how far it is. An interrupt (Ctrl-C) or a termination "
+        "signal ends it early: the result says 'complete: false', and the exit status is 3.\n"
+        "The exit status is 1 when an expected result is wrong.\n"
+        "A trace of --trace has the control flow and the addresses of a run. --replay gives the same cycles on the "
+        "same machine, and those of another scheduler, cache or memory without computing anything; a mechanism "
+        "that chooses another control flow is refused. docs/traces.md says more.\n"
+        "--predict-threads measures each part in each epoch, of up to the machine's SMs, crossbars and partitions, and "
+        "lays "
+        "them out on threads: at least what a thread that is free takes next, at most as if parts could be divided. "
+        "The "
+        "cost of waking threads is not in it.\n"
+        "With --sample error=N% the launches run without time, and of each group of like ones some run in time, "
+        "drawn by --seed, until the cycles of all are known within N % with 95 % confidence. Caches are as the "
+        "launches "
+        "before left them. The summary and the result file have the estimate, its interval and the groups; kernels "
+        "that "
+        "read a clock, and launches that in time issue other instructions, are refused. docs/sampling.md says more.\n"
+        "--checkpoint-every leaves checkpoints of all that outlives a launch, a launch file of each part between two "
+        "of "
+        "them, and parts.yaml, a sweep of all parts. A part, and a run that goes on --from a checkpoint, has the "
+        "cycles "
+        "and counters of the run in one piece; on another machine it is refused, but with --cold. docs/checkpoints.md "
+        "says more.\n"
+        "A trace of --timeline opens in Perfetto (ui.perfetto.dev), where a cycle is a nanosecond. Without "
+        "--from, --to, --sm and --block it holds the whole run.",
     .examples = "heddle run examples/saxpy\n"
+                "heddle run examples/collatz --gpu qv100 --divergence pdom,dwf --energy\n"
                 "heddle run examples/collatz --gpu qv100 -o result.json\n"
                 "heddle run examples/matmul --set sm.scheduler=rr,gto,two-level\n"
                 "heddle run examples/collatz --gpu fung-8800 --divergence pdom,dwf,mimd\n"
+                "heddle run examples/matmul --sample error=1%\n"
+                "heddle run examples/matmul --trace matmul.trace\n"
+                "heddle run examples/matmul --replay matmul.trace --set sm.scheduler=rr,gto\n"
+                "heddle run long.yaml --checkpoint-every 10 --checkpoints parts\n"
+                "heddle run long.yaml --from parts/launch-000041.checkpoint\n"
                 "heddle run examples/collatz --timeline collatz.perfetto --from 1000 --to 5000",
     .options = options,
     .operands_min = 1,

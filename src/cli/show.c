@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heddle show: what a module is, without running it. */
 #include "study/show.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "device/load.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -73,12 +75,7 @@ static enum status read_options(const struct arguments *arguments, struct show_o
 }
 
 static bool is_module(const char *path) {
-    static const char *const endings[] = {".ptx", ".sass", ".cubin", ".cl", ".cu", ".yaml", ".yml"};
-    const char *dot = strrchr(path, '.');
-    for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        if (strcmp(dot, endings[i]) == 0)
-            return true;
-    return strcmp(path, "-") == 0;
+    return load_is_module(path) || file_ends_in(path, ".yaml") || file_ends_in(path, ".yml") || strcmp(path, "-") == 0;
 }
 
 /* Modules hold names and lines of anybody's. */
@@ -132,9 +129,9 @@ const struct command command_show = {
     .name = "show",
     .operands = "FILE",
     .summary = "Show the kernels of a module: branches, where threads reconverge, registers, occupancy",
-    .text =
-        "FILE is a module (.ptx, .sass, .cubin, .cl, .cu), '-' for PTX on standard input, or a launch file (.yaml). "
-        "Nothing is run. docs/show.md says more.",
+    .text = "FILE is a module (.ptx, .sass, .cubin, .fatbin, .cl, .cu), '-' for PTX on standard input, or a launch "
+            "file (.yaml). "
+            "Nothing is run. docs/show.md says more.",
     .manual = "What --isa prints can be run as a .sass file, what --cubin writes as a .cubin file. With --set "
               "isa=sm_86 and the "
               "like PTX is shown as what ptxas makes of it; docs/native.md.",

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "launch/launch_file.h"
 
@@ -18,7 +19,7 @@ static const struct option options[] = {
     {"warp", 0, "N", "watch only issues with a thread of this warp of the block"},
     {"sm", 0, "N", "watch all blocks of this SM"},
     {"launch", 0, "N", "the launch of the file to watch, 1 the first; default 1"},
-    {"from", 0, "CYCLE", "begin at this cycle"},
+    {"from", 0, "CYCLE|divergence", "begin at this cycle, or where lanes diverge for the first time"},
     {"limit", 0, "N", "issues to keep; default 2000"},
     {"others", 0, NULL, "plain lines: what every warp that did not issue waits for, too"},
     {"html", 0, "FILE", "write one page with a slider, for a browser"},
@@ -40,8 +41,14 @@ static enum status read_filter(const struct arguments *arguments, struct steps_f
                    {"from", 0, UINT64_MAX},
                    {"limit", LIMIT_DEFAULT, LIMIT_MAX},
                    {"launch", 1, UINT32_MAX}};
-    uint64_t values[sizeof numbers / sizeof numbers[0]];
+    uint64_t values[sizeof numbers / sizeof numbers[0]] = {0};
+    const char *from = arguments_value(arguments, "from");
+    const bool from_divergence = from && strcmp(from, "divergence") == 0;
+    if (from && !from_divergence && !text_to_u64(from, &values[3]))
+        return report_add(report, STATUS_INVALID, "--from takes a cycle or the word divergence, not '%s'", from);
     for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (from_divergence && strcmp(numbers[i].option, "from") == 0)
+            continue;
         const enum status status =
             arguments_number(arguments, numbers[i].option, numbers[i].fallback, numbers[i].max, &values[i], report);
         if (status)
@@ -53,6 +60,7 @@ static enum status read_filter(const struct arguments *arguments, struct steps_f
                                     .warp = (unsigned)values[1],
                                     .sm = (uint32_t)values[2],
                                     .from_cycle = values[3],
+                                    .from_divergence = from_divergence,
                                     .most = values[4] ? values[4] : 1};
     filter->one_block = !filter->one_sm || arguments_has(arguments, "block");
     *launch = values[5];

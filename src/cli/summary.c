@@ -179,7 +179,7 @@ static void print_next_step(const struct run *run, struct arena *arena, FILE *to
     if (run->failed)
         next = arena_printf(arena, "heddle run %s --dump %s=out.npy to look at what was computed.", name,
                             run->file->buffers[run->file->checks[0].buffer].name);
-    else if (run->file->buffer_count && run->file->check_count == 0)
+    else if (run->file->buffer_count && run->file->check_count == 0 && !run->file->is_part)
         next = arena_printf(arena, "nothing was checked. Add to %s:\n  check:\n    - {buffer: %s, equals: {value: 0}}",
                             name, run->file->buffers[0].name);
     else if (run->options.in_time && !total.divergent_branches)
@@ -194,14 +194,22 @@ static void print_next_step(const struct run *run, struct arena *arena, FILE *to
     text_wrap(arena_printf(arena, "\nNext: %s", next), 0, to);
 }
 
-void summary_print(struct run *run, double seconds, unsigned lines, FILE *to) {
+void summary_print(struct run *run, double seconds, unsigned lines, bool energy, FILE *to) {
     struct arena arena = {0};
     struct run_stats total;
     result_total(run, NULL, &total);
     print(to, "%s on %s, %s\n\n", run->file->name, run->machine->name,
-          run->options.in_time ? "in time" : "functional: without time");
+          run->options.in_time ? "in time"
+          : run->sample        ? "sampled: what follows is of all launches, without time"
+                               : "functional: without time");
+    const char *note = run->options.in_time ? machine_note(run->machine, &arena) : NULL;
+    if (note) {
+        print(to, "  ");
+        text_wrap(note, 2, to);
+        print(to, "\n");
+    }
     print_launches(run, &arena, to);
-    summary_time_print(run, &arena, to);
+    summary_time_print(run, energy, &arena, to);
     print_lines(run, &arena, lines, to);
     print_checks(run, &arena, to);
     print(to, "\n  %.3f s, %.1f million warp instructions a second\n", seconds,

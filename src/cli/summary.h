@@ -7,8 +7,8 @@
 #include "result/lines.h"
 #include "launch/run.h"
 
-/* Launches, the `lines` source lines that count most, checks, what to try next. */
-void summary_print(struct run *run, double seconds, unsigned lines, FILE *to);
+/* Launches, the `lines` source lines that count most, checks, what to try next; the energy where it is asked for. */
+void summary_print(struct run *run, double seconds, unsigned lines, bool energy, FILE *to);
 /* Position and text of a line: the first two cells of its row. */
 void summary_add_line(struct table *table, struct run *run, const struct line_stats *line);
 
@@ -18,7 +18,7 @@ const char *summary_percent(struct arena *arena, uint64_t part, uint64_t whole);
 uint64_t summary_refused(const struct cache_stats *cache);
 
 /* summary_time.c: where the slots went and how the memory did, over all launches; nothing for a functional run. */
-void summary_time_print(const struct run *run, struct arena *arena, FILE *to);
+void summary_time_print(const struct run *run, bool energy, struct arena *arena, FILE *to);
 void summary_time_sum(const struct gpu_stats *sum, struct arena *arena, FILE *to);
 /* A line of source for a table: without its indentation, control characters as blanks. */
 const char *summary_trimmed(struct arena *arena, const char *text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The part of a summary that a run in time has: cycles, stalls, memory. */
 #include "cli/commands.h"
+#include "cli/energy.h"
 #include "cli/summary.h"
 #include "result/result.h"
 #include <stdlib.h>
@@ -69,10 +70,15 @@ void summary_time_sum(const struct gpu_stats *sum, struct arena *arena, FILE *to
     print_memory(sum, arena, to);
 }
 
-void summary_time_print(const struct run *run, struct arena *arena, FILE *to) {
+void summary_time_print(const struct run *run, bool energy, struct arena *arena, FILE *to) {
     struct gpu_stats sum;
-    if (result_total_timed(run, NULL, &sum, arena))
-        summary_time_sum(&sum, arena, to);
+    struct run_stats stats;
+    if (!result_total_timed(run, NULL, &sum, arena))
+        return;
+    summary_time_sum(&sum, arena, to);
+    result_total(run, NULL, &stats);
+    if (energy)
+        energy_print(run->machine, &sum, &stats, arena, to);
 }
 
 static int by_slots(const void *a, const void *b) {

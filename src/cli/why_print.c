@@ -89,7 +89,28 @@ static void print_acts(const struct why *why, unsigned most, struct arena *arena
                   0, to);
 }
 
+/* No part of the machine is to blame where there is nothing for it to do. */
+static void print_grid(const struct why *why, struct arena *arena, FILE *to) {
+    const struct why_grid *grid = &why->grid;
+    if (grid->idle < WHY_LEAST_GAIN)
+        return;
+    const char *blocks =
+        grid->fewest == grid->most
+            ? arena_printf(arena, "%s block%s", with_commas(arena, grid->most), grid->most == 1 ? "" : "s")
+            : arena_printf(arena, "%s to %s blocks", with_commas(arena, grid->fewest), with_commas(arena, grid->most));
+    const char *who = grid->launches == 1 ? "the launch has"
+                                          : arena_printf(arena, "%u of %u launches have", grid->small, grid->launches);
+    fputc('\n', to);
+    text_wrap(
+        arena_printf(arena,
+                     "The grid is too small for the machine: %s %s for %u SMs, and %.0f %% of the SMs' time goes by "
+                     "without a block. Use at least %u blocks: smaller ones, or more work in a launch.",
+                     who, blocks, grid->sms, 100 * grid->idle, grid->sms),
+        0, to);
+}
+
 void why_print(const struct why *why, unsigned lines, struct arena *arena, FILE *to) {
     print_table(why, arena, to);
+    print_grid(why, arena, to);
     print_acts(why, lines, arena, to);
 }

@@ -2,6 +2,7 @@
 /* PTX to native code of sm_75 to sm_90 by NVIDIA's assembler, where the host has one. */
 #include "base/file.h"
 #include "compile/job.h"
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,11 +77,36 @@ static char *without_labels(struct compile_job *job) {
     return text;
 }
 
+static bool is_of_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.'; }
+
+/* OpenCL's printf is handed a format and its arguments as CUDA's vprintf is, which is the name that the assembler knows. Strings,
+ * the names of files, stay. */
+static const char *with_vprintf(struct compile_job *job, const char *text) {
+    static const char name[] = "printf";
+    const size_t length = sizeof name - 1;
+    size_t count = 0;
+    for (const char *at = strstr(text, name); at; at = strstr(at + length, name))
+        count++;
+    if (!count)
+        return text;
+    char *out = arena_alloc(job->arena, strlen(text) + count + 1), *end = out;
+    bool quoted = false;
+    for (const char *at = text; *at; at++) {
+        quoted ^= *at == '"';
+        const bool begins = at == text || !is_of_name(at[-1]);
+        if (!quoted && begins && strncmp(at, name, length) == 0 && !is_of_name(at[length]))
+            *end++ = 'v';
+        *end++ = *at;
+    }
+    *end = '\0';
+    return out;
+}
+
 static enum status run(struct compile_job *job, struct arena *arena, struct assembled *out) {
     const char *source = arena_printf(job->arena, "%s/%s", job->temporary, job->name);
     const char *result = arena_printf(job->arena, "%s/.heddle.cubin", job->temporary);
     struct command_line line = {0};
-    const char *text = without_labels(job);
+    const char *text = with_vprintf(job, without_labels(job));
     if (!file_write_private(source, text, strlen(text)))
         return report_add(job->report, STATUS_SYSTEM, "%s: %s", source, strerror(errno));
     command_line_add(job->arena, &line, job->tools.ptxas);

@@ -245,7 +245,7 @@ static enum status values_take(struct compile_job *job) {
     return status;
 }
 
-static void job_end(struct compile_job *job) {
+void job_end(struct compile_job *job) {
     job_tell_end(job);
     if (job->temporary)
         folder_remove(job->arena, job->temporary);
@@ -300,8 +300,7 @@ static const char *program_name(struct compile_job *job) {
     return name;
 }
 
-/* Prepares a job for a text, in a temporary folder that job_end removes. */
-static enum status job_begin(struct compile_job *job, const char *name, const char *text, size_t length) {
+enum status job_begin(struct compile_job *job, const char *name, const char *text, size_t length) {
     struct arena *scratch = job->arena;
     job->language = language_of(name, job->options);
     job->name = name ? file_name(name) : NULL;
@@ -337,7 +336,7 @@ enum status compile_text(const struct compile_source *source, const struct compi
 
 /* ---- in pieces ---- */
 
-static enum status find_opencl_tools(struct compile_job *job) {
+enum status job_find_opencl_tools(struct compile_job *job) {
     compile_find_tools(job->arena, &job->tools);
     if (!job->tools.share || !job->tools.clang || !job_libclc(job))
         return report_add(job->report, STATUS_SYSTEM,
@@ -355,7 +354,7 @@ enum status compile_object(const char *text, size_t length, const struct compile
     enum status status = job_begin(&job, NULL, text, length);
     const char *ir = NULL;
     if (status == STATUS_OK)
-        status = find_opencl_tools(&job);
+        status = job_find_opencl_tools(&job);
     if (status == STATUS_OK)
         status = job_make_ir(&job, &ir);
     if (status == STATUS_OK)
@@ -372,7 +371,7 @@ static enum status link_objects(struct compile_job *job, const char *const *obje
     enum status status = job_begin(job, "linked.cl", "", 0);
     const char *ir = NULL, *ptx = NULL;
     if (status == STATUS_OK)
-        status = find_opencl_tools(job);
+        status = job_find_opencl_tools(job);
     if (status == STATUS_OK)
         status = job_link_ir(job, objects, count, &ir);
     if (status == STATUS_OK && as_library)

@@ -38,6 +38,7 @@ struct compile_options {
     unsigned address_bits; /* 64 (also 0) or 32 */
     int optimisation;      /* 0: -O2; 1, 2, 3: that level; -1: -O0 */
     bool no_line_info;
+    bool no_images; /* the device has none, and sources may ask for that */
     bool no_cache;
     const struct compile_header *headers; /* that are in no folder of the host */
     unsigned header_count;
@@ -56,6 +57,7 @@ enum compile_element { COMPILE_ELEMENT_OTHER, COMPILE_ELEMENT_SIGNED, COMPILE_EL
 struct compile_arg {
     const char *name;         /* "" when unknown */
     const char *type_name;    /* as written, qualifiers apart: "float*", "uint4", "struct particle" */
+    const char *base_type;    /* the same without typedefs: "image2d_t", "sampler_t" */
     enum compile_space space; /* of what a pointer points to; COMPILE_PRIVATE: passed by value */
     enum compile_access access;
     bool is_pointer, is_const, is_volatile, is_restrict;
@@ -116,6 +118,13 @@ enum status compile_link(const char *const *objects, unsigned count, const struc
 /* The objects as one object. */
 enum status compile_library(const char *const *objects, unsigned count, const struct compile_options *options,
                             struct arena *arena, struct compiled *out, struct report *report);
+/* The same two of SPIR-V (il->text: its words), for which llvm-spirv is needed: a program, and an object to be linked. */
+enum status compile_il(const struct compile_source *il, const struct compile_options *options, struct arena *arena,
+                       struct compiled *out, struct report *report);
+enum status compile_il_object(const struct compile_source *il, const struct compile_options *options,
+                              struct arena *arena, struct compiled *out, struct report *report);
+/* Whether the bytes begin as SPIR-V does. */
+bool compile_is_il(const void *bytes, size_t length);
 /* What an earlier compilation of OpenCL C gave, kept as text. Copied into the arena. */
 void compiled_from_text(const char *metadata, const char *ptx, struct arena *arena, struct compiled *out);
 const struct compile_kernel *compiled_find(const struct compiled *compiled, const char *kernel);
@@ -145,11 +154,12 @@ struct compile_tools {
     const char *clang, *clang_version; /* clang 19 or later with the NVPTX back end; first line of --version */
     const char *libclc64, *libclc32;   /* nvptx64--nvidiacl.bc, nvptx--nvidiacl.bc */
     const char *nvcc, *nvcc_version;
-    const char *ptxas, *ptxas_version; /* NVIDIA's assembler */
-    const char *ptxas_identity;        /* all that it says of itself */
-    const char *share;                 /* the folder with builtins.cl and cuda_device.h */
-    const char *cache;                 /* the cache folder; NULL: there is none */
-    const char *cache_refused;         /* why there is none: the folder's path and what is wrong with it */
+    const char *ptxas, *ptxas_version;           /* NVIDIA's assembler */
+    const char *ptxas_identity;                  /* all that it says of itself */
+    const char *llvm_spirv, *llvm_spirv_version; /* translates SPIR-V to LLVM IR */
+    const char *share;                           /* the folder with builtins.cl and cuda_device.h */
+    const char *cache;                           /* the cache folder; NULL: there is none */
+    const char *cache_refused;                   /* why there is none: the folder's path and what is wrong with it */
 };
 void compile_find_tools(struct arena *arena, struct compile_tools *out);
 

@@ -73,6 +73,17 @@ static void add_extensions(struct compile_job *job, struct command_line *line, c
 #define FEATURE EXTENSION
 #define EXTENSION_MACRO(name) "-D" #name "=1",
 #define MACRO EXTENSION_MACRO
+#define IMAGE_EXTENSION(name)
+#define IMAGE_EXTENSION_MACRO(name)
+#define IMAGE_MACRO(name)
+#define IMAGE_FEATURE(name)
+#include "compile/extensions.def"
+    };
+    static const char *const of_images[] = {
+#define IMAGE_EXTENSION(name) "-Xclang", "-cl-ext=+" #name,
+#define IMAGE_FEATURE IMAGE_EXTENSION
+#define IMAGE_EXTENSION_MACRO(name) "-D" #name "=1",
+#define IMAGE_MACRO IMAGE_EXTENSION_MACRO
 #include "compile/extensions.def"
     };
     static const char *const in_3_0[] = {
@@ -80,6 +91,8 @@ static void add_extensions(struct compile_job *job, struct command_line *line, c
 #include "compile/extensions.def"
     };
     command_line_add_all(job->arena, line, always, COUNT(always));
+    if (!job->options->no_images)
+        command_line_add_all(job->arena, line, of_images, COUNT(of_images));
     if (strcmp(standard, "CL3.0") == 0 || strcmp(standard, "CLC++2021") == 0)
         command_line_add_all(job->arena, line, in_3_0, COUNT(in_3_0));
 }
@@ -183,7 +196,7 @@ void job_add_library_flags(struct compile_job *job, bool is_opencl, struct comma
     add_extensions(job, line, "CL3.0");
 }
 
-void job_add_ir_flags(struct compile_job *job, struct command_line *line) {
+void job_add_optimising_ir_flags(struct compile_job *job, struct command_line *line) {
     const char *const generate[] = {"-x",
                                     "ir",
                                     "--cuda-feature=+ptx85",
@@ -192,8 +205,13 @@ void job_add_ir_flags(struct compile_job *job, struct command_line *line) {
                                     optimisation(job),
                                     "-fno-crash-diagnostics",
                                     "-Wno-override-module",
-                                    "-Xclang",
-                                    "-disable-llvm-passes"};
+                                    "-Wno-linker-warnings"};
     job_add_clang(job, line);
     command_line_add_all(job->arena, line, generate, COUNT(generate));
+}
+
+void job_add_ir_flags(struct compile_job *job, struct command_line *line) {
+    job_add_optimising_ir_flags(job, line);
+    command_line_add(job->arena, line, "-Xclang");
+    command_line_add(job->arena, line, "-disable-llvm-passes");
 }

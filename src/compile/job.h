@@ -51,6 +51,12 @@ enum status job_check_nvcc(const struct compile_job *job);
 char *entry_pack(struct arena *arena, const char *metadata, const char *log, const char *ptx, size_t *bytes);
 bool entry_unpack(struct arena *arena, const char *entry, size_t bytes, const char *parts[3]);
 
+/* Prepares a job for a text, in a temporary folder that job_end removes. */
+enum status job_begin(struct compile_job *job, const char *name, const char *text, size_t length);
+void job_end(struct compile_job *job);
+/* All that OpenCL C needs, and its flags. */
+enum status job_find_opencl_tools(struct compile_job *job);
+
 /* Fill job->flags. */
 void job_flags_opencl(struct compile_job *job);
 void job_flags_cuda(struct compile_job *job);
@@ -64,6 +70,8 @@ void job_add_maps(struct compile_job *job, struct command_line *line);
 void job_add_library_flags(struct compile_job *job, bool is_opencl, struct command_line *line);
 /* The same for IR that becomes something else without being optimised again. */
 void job_add_ir_flags(struct compile_job *job, struct command_line *line);
+/* And for IR that is. */
+void job_add_optimising_ir_flags(struct compile_job *job, struct command_line *line);
 /* The folder of headers that are in none of the host's, with the slash. */
 const char *job_headers(const struct compile_job *job);
 /* Links our own bitcode and libclc to what is compiled; for a whole CUDA program the names of libdevice too. What is ours wins over

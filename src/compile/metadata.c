@@ -212,6 +212,7 @@ static void arguments_parse(struct arena *arena, const char *const nodes[KINDS],
         struct compile_arg *arg = &kernel->args[i];
         arg->name = i < counts[KIND_NAME] ? items[KIND_NAME][i] : "";
         arg->type_name = i < counts[KIND_TYPE] ? items[KIND_TYPE][i] : "";
+        arg->base_type = i < counts[KIND_BASE_TYPE] ? items[KIND_BASE_TYPE][i] : "";
         arg->space = space_of(item_number(items[KIND_SPACE][i]));
         if (i < counts[KIND_ACCESS])
             arg->access = access_of(items[KIND_ACCESS][i]);

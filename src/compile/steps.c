@@ -159,8 +159,8 @@ enum status job_preprocess(struct compile_job *job, const char **out, bool quiet
 
 /* Our own files that become bitcode, in the order of linking: each may use what stands behind it. The first is for whole CUDA
  * programs only. */
-static const char *const library_sources[] = {"libdevice.cl", "half.cl", "groups.cl",
-                                              "builtins.cl",  "math.cl", "collective.c"};
+static const char *const library_sources[] = {"libdevice.cl", "half.cl",  "groups.cl",   "builtins.cl",
+                                              "math.cl",      "image.cl", "collective.c"};
 enum { LIBRARY_COUNT = sizeof library_sources / sizeof *library_sources };
 
 const char *job_library_key(struct compile_job *job) {

@@ -110,6 +110,29 @@ static void clang_find(struct arena *arena, struct compile_tools *out) {
     }
 }
 
+/* Of versions up to the compiler's: what it writes is to be read by that. */
+static void llvm_spirv_find(struct arena *arena, struct compile_tools *out) {
+    const char *names[] = {getenv("HEDDLE_LLVM_SPIRV"),
+                           "llvm-spirv-19",
+                           "llvm-spirv-18",
+                           "llvm-spirv-17",
+                           "llvm-spirv-16",
+                           "llvm-spirv-15",
+                           "llvm-spirv-14",
+                           "llvm-spirv"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (names[i] && !*names[i])
+            return; /* set and empty: never */
+        const char *program = names[i] ? program_find(arena, names[i]) : NULL;
+        const char *version = program ? version_of(arena, program, out->cache) : NULL;
+        if (version) {
+            out->llvm_spirv = program;
+            out->llvm_spirv_version = first_line(arena, version + strspn(version, " "));
+            return;
+        }
+    }
+}
+
 static const char *release_line(struct arena *arena, const char *version) {
     const char *release = strstr(version, "Cuda compilation tools");
     return first_line(arena, release ? release : version);
@@ -144,5 +167,6 @@ void compile_find_tools(struct arena *arena, struct compile_tools *out) {
     out->libclc64 = libclc_find(arena, "nvptx64--nvidiacl.bc");
     out->libclc32 = libclc_find(arena, "nvptx--nvidiacl.bc");
     clang_find(arena, out);
+    llvm_spirv_find(arena, out);
     toolkit_find_all(arena, out);
 }

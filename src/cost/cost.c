@@ -150,6 +150,58 @@ void cost_split_stacks(const struct cost_shape *shape, unsigned registers, unsig
              (struct cost_array){1, 2 * lanes, 1, 1});
 }
 
+/* One entry holds what two of cost_stacks do. Registers of a warp: its part of the file. */
+void cost_dual_paths(const struct cost_shape *shape, struct cost *out) {
+    const unsigned side = PC_BITS + shape->warp_size, valid = 1;
+    const uint64_t registers = shape->threads ? shape->registers / shape->threads : 0;
+    cost_add(out, COST_MEMORY, "stacks",
+             arena_printf(out->arena, "2 x (PC %u, mask %u, valid %u), reconvergence PC %u", PC_BITS, shape->warp_size,
+                          valid, PC_BITS),
+             (uint64_t)shape->warps * shape->warp_size, (struct cost_array){1, 2 * (side + valid) + PC_BITS, 1, 1});
+    cost_add(out, COST_REGISTERS, "scoreboards", "2 x (pending 1, shadow 1)", shape->warps * registers,
+             (struct cost_array){1, 4, 1, 1});
+}
+
+void cost_multi_paths(const struct cost_shape *shape, struct cost *out) {
+    enum { SPLITS = 33, ENTRIES = 32, INDEX = 5, VALID = 1 };
+    const unsigned lanes = shape->warp_size, both = 2 * PC_BITS;
+    const uint64_t registers = shape->threads ? shape->registers / shape->threads : 0;
+    cost_add(out, COST_MEMORY, "splits",
+             arena_printf(out->arena, "PC %u, RPC %u, entry %u, mask %u, valid 1", PC_BITS, PC_BITS, INDEX, lanes),
+             (uint64_t)shape->warps * SPLITS, (struct cost_array){1, both + INDEX + lanes + VALID, 1, 1});
+    cost_add(out, COST_MEMORY, "reconvergence entries",
+             arena_printf(out->arena, "PC %u, RPC %u, outer %u, mask %u, pending %u, valid 1", PC_BITS, PC_BITS, INDEX,
+                          lanes, lanes),
+             (uint64_t)shape->warps * ENTRIES, (struct cost_array){1, both + INDEX + 2 * lanes + VALID, 1, 1});
+    cost_add(out, COST_REGISTERS, "scoreboards", arena_printf(out->arena, "mask %u", lanes), shape->warps * registers,
+             (struct cost_array){1, lanes, 1, 1});
+}
+
+void cost_warp_splits(const struct cost_shape *shape, uint64_t entries, bool by_lane, struct cost *out) {
+    enum { STATE = 2, LEVEL = 5, VALID = 1 };
+    const unsigned lanes = shape->warp_size, warp = cost_index_bits(shape->warps);
+    const uint64_t registers = shape->threads ? shape->registers / shape->threads : 0;
+    cost_add(out, COST_MEMORY, "warp-split table",
+             arena_printf(out->arena, "valid 1, warp %u, PC %u, mask %u%s, state %u, level %u", warp, PC_BITS, lanes,
+                          by_lane ? arena_printf(out->arena, ", waiting %u", lanes) : "", STATE, LEVEL),
+             entries, (struct cost_array){1, VALID + warp + PC_BITS + lanes * (1 + by_lane) + STATE + LEVEL, 1, 1});
+    cost_add(out, COST_REGISTERS, "scoreboards", arena_printf(out->arena, "mask %u", lanes), shape->warps * registers,
+             (struct cost_array){1, lanes, 1, 1});
+}
+
+/* States: active, ready, blocked, stalled, inactive. */
+void cost_subwarps(const struct cost_shape *shape, unsigned subwarps, struct cost *out) {
+    enum { STATE = 3, BARRIERS = 16 };
+    const uint64_t registers = shape->threads ? shape->registers / shape->threads : 0;
+    const unsigned index = cost_index_bits(registers ? registers : 1);
+    cost_thread_pcs(shape, STATE, out);
+    cost_convergence_barriers(shape, BARRIERS, out);
+    cost_add(out, COST_REGISTERS, "stalls", arena_printf(out->arena, "%u x register %u", subwarps, index), shape->warps,
+             (struct cost_array){subwarps, index, 1, 1});
+    cost_add(out, COST_REGISTERS, "scoreboards", arena_printf(out->arena, "%u x pending 1", subwarps),
+             shape->warps * registers, (struct cost_array){1, subwarps, 1, 1});
+}
+
 /* Two tokens a thread, as cost_stacks has entries. A while mask has a lane that waits, and one more is in the loop. */
 void cost_token_stacks(const struct cost_shape *shape, unsigned types, struct cost *out) {
     const unsigned type_bits = cost_index_bits(types), lanes = shape->warp_size;
@@ -189,4 +241,21 @@ void cost_block_compaction(const struct cost_shape *shape, uint64_t warps, struc
     cost_add(out, COST_REGISTERS, "branch outcomes", "taken 1", shape->threads, (struct cost_array){1, 1, 0, 0});
     cost_add(out, COST_REGISTERS, "threads in flight", "bit 1", shape->threads, (struct cost_array){1, 1, 0, 0});
     add_decoders(shape, out);
+}
+
+/* Size by recollection of the publication; the counters are as many as the rules ask for, ports ours. */
+void cost_adequacy(const struct cost_shape *shape, uint64_t branches, struct cost *out) {
+    const unsigned history = 1, valid = 1, blocks = shape->warps / shape->block_warps;
+    const unsigned counter = cost_count_bits(shape->block_warps);
+    branches = or_table(branches, 64);
+    cost_add(out, COST_CACHE, "adequacy table",
+             arena_printf(out->arena, "valid %u, PC %u, history %u", valid, PC_BITS, history), branches,
+             (struct cost_array){1, valid + PC_BITS + history, 1, 1});
+    out->items[out->count - 1].tag_bits = PC_BITS;
+    cost_add(out, COST_MEMORY, "warps that passed",
+             arena_printf(out->arena, "(threads %u) x %u x 2 sides, warps %u, seen %u", counter, shape->warp_size,
+                          counter + 1, shape->block_warps),
+             branches * (blocks ? blocks : 1), (struct cost_array){2 * shape->warp_size, counter, 1, 1});
+    out->items[out->count - 1].arrays[1] = (struct cost_array){1, counter + 1 + shape->block_warps, 1, 1};
+    cost_stacks(shape, out);
 }

@@ -15,7 +15,7 @@ struct cost_shape {
     unsigned block_warps; /* of the largest block */
     unsigned lanes;       /* of the pipeline: a warp issues over several cycles where it is wider */
     uint64_t registers;   /* 32-bit */
-    uint64_t cache_lines; /* of a replacement policy's cache, and its ways; 0 for other parts */
+    uint64_t cache_lines; /* of a replacement policy's cache, for a scheduler of the L1, and its ways; else 0 */
     unsigned cache_ways;
 };
 
@@ -83,12 +83,26 @@ void cost_thread_pcs(const struct cost_shape *shape, unsigned state_bits, struct
 void cost_convergence_barriers(const struct cost_shape *shape, unsigned registers_per_warp, struct cost *out);
 /* Hanoi's stacks and registers, with PCs of so many bits. */
 void cost_split_stacks(const struct cost_shape *shape, unsigned registers, unsigned pc_bits, struct cost *out);
+/* A stack for each warp whose entries hold both sides of a branch, and for each side a scoreboard: of every register of the warp whether
+ * it waits for a write, and whether it did when the sides parted */
+void cost_dual_paths(const struct cost_shape *shape, struct cost *out);
+/* For each warp a table of splits and one of reconvergence entries, of the sizes that were shipped, and a scoreboard of a lane mask for every
+ * register of it. */
+void cost_multi_paths(const struct cost_shape *shape, struct cost *out);
+/* A table of the SM's splits beyond the first of each warp; `by_lane`: which of its lanes wait for data. A scoreboard of a lane mask for every
+ * register of a warp. */
+void cost_warp_splits(const struct cost_shape *shape, uint64_t entries, bool by_lane, struct cost *out);
+/* A table of each thread's PC and state, registers of convergence barriers, and for each of so many subwarps of a warp what it waits for and a
+ * bit for every register of the warp. */
+void cost_subwarps(const struct cost_shape *shape, unsigned subwarps, struct cost *out);
 /* A stack of tokens of so many types for each warp, its masks, and where lanes wait that failed a loop's test. */
 void cost_token_stacks(const struct cost_shape *shape, unsigned types, struct cost *out);
 /* Groups of lanes of one warp, as many as there are threads. */
 void cost_split_warps(const struct cost_shape *shape, struct cost *out);
 /* A stack for each block, and room for so many warps that are made of its threads lane by lane. */
 void cost_block_compaction(const struct cost_shape *shape, uint64_t warps, struct cost *out);
+/* Whether compaction pays, foretold for so many branches (0: 64), counters of who passes them, a stack for each warp. */
+void cost_adequacy(const struct cost_shape *shape, uint64_t branches, struct cost *out);
 
 /* ---- area: area.c ---- */
 

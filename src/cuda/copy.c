@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/copy.h"
 
+#include "cuda/array.h"
 #include "cuda/stream.h"
 
 enum side { SIDE_HOST, SIDE_DEVICE, SIDE_EITHER };
@@ -45,26 +46,49 @@ enum cuda_error copy_work(struct runtime *cuda, const struct copy_order *order, 
     return box->to.data && box->from.data ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-static uint8_t *place_3d(const struct copy3d_side *side) {
+/* One side of a copy of three dimensions. */
+struct place3d {
+    void *data;
+    size_t row, slice;
+};
+
+/* Bytes, rows and slices of the copy; x of an array counts texels. NULL data: it is not inside the array. */
+static struct place3d place_3d(const struct copy3d_side *side, const struct cuda_array *array,
+                               const struct extent_bytes *size) {
     const struct pitched_pointer *memory = &side->memory;
-    return (uint8_t *)memory->data + (side->at.z * memory->height + side->at.y) * memory->pitch + side->at.x;
+    const struct position3 *at = &side->at;
+    if (!array)
+        return (struct place3d){(uint8_t *)memory->data + (at->z * memory->height + at->y) * memory->pitch + at->x,
+                                memory->pitch, memory->pitch * memory->height};
+    const struct array_part part = {
+        at->x * array_texel_bytes(array), at->y, at->z, size->width, size->height, size->depth};
+    return (struct place3d){array_place(array, &part), array->view.row_bytes, array->view.slice_bytes};
 }
 
+/* Where an array takes part, widths are in its texels. */
 enum cuda_error copy_work_3d(struct runtime *cuda, const struct copy3d *order, struct stream_work *out) {
     if (!order)
         return cudaErrorInvalidValue;
-    if (order->from.array || order->to.array)
-        return cudaErrorNotSupported;
-    const struct pitched_pointer *to = &order->to.memory, *from = &order->from.memory;
-    const struct copy_order plain = {.to = place_3d(&order->to),
-                                     .from = place_3d(&order->from),
-                                     .to_row = to->pitch,
-                                     .to_slice = to->pitch * to->height,
-                                     .from_row = from->pitch,
-                                     .from_slice = from->pitch * from->height,
-                                     .bytes = order->extent.width,
-                                     .rows = order->extent.height,
-                                     .slices = order->extent.depth,
+    const struct cuda_array *to_array = array_find(cuda, order->to.array);
+    const struct cuda_array *from_array = array_find(cuda, order->from.array);
+    if ((order->to.array && !to_array) || (order->from.array && !from_array))
+        return cudaErrorInvalidResourceHandle;
+    const size_t unit = to_array ? array_texel_bytes(to_array) : from_array ? array_texel_bytes(from_array) : 1;
+    if ((from_array && array_texel_bytes(from_array) != unit) || order->extent.width > SIZE_MAX / unit)
+        return cudaErrorInvalidValue;
+    const struct extent_bytes size = {order->extent.width * unit, order->extent.height, order->extent.depth};
+    const struct place3d to = place_3d(&order->to, to_array, &size), from = place_3d(&order->from, from_array, &size);
+    if ((to_array && !to.data) || (from_array && !from.data))
+        return cudaErrorInvalidValue;
+    const struct copy_order plain = {.to = to.data,
+                                     .from = from.data,
+                                     .to_row = to.row,
+                                     .to_slice = to.slice,
+                                     .from_row = from.row,
+                                     .from_slice = from.slice,
+                                     .bytes = size.width,
+                                     .rows = size.height,
+                                     .slices = size.depth,
                                      .kind = order->kind};
     return copy_work(cuda, &plain, out);
 }

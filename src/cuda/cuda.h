@@ -81,6 +81,54 @@ struct copy3d_peer {
     struct extent_bytes extent;
 };
 
+struct channel_format { /* cudaChannelFormatDesc: bits of each channel */
+    int x, y, z, w;
+    int kind;
+};
+
+struct linear_memory {
+    void *data;
+    struct channel_format format;
+    size_t bytes;
+};
+
+struct pitched_memory {
+    void *data;
+    struct channel_format format;
+    size_t width, height, pitch;
+};
+
+struct resource { /* cudaResourceDesc */
+    int type;
+    union {
+        void *array; /* or one with mipmaps */
+        struct linear_memory linear;
+        struct pitched_memory pitched;
+    };
+};
+
+struct texture_settings { /* cudaTextureDesc */
+    int addressing[3];
+    int filter, read_mode, is_srgb;
+    uint32_t border[4]; /* floats, or integers in their place */
+    int is_normalised;
+    unsigned anisotropy;
+    int level_filter;
+    float level_bias, level_least, level_most;
+    int no_trilinear_optimisation, is_seamless; /* is_seamless: since 12 */
+};
+
+struct texture_reference { /* textureReference */
+    int is_normalised, filter, addressing[3];
+    struct channel_format format;
+    int is_srgb;
+    unsigned anisotropy;
+    int level_filter;
+    float level_bias, level_least, level_most;
+    int no_trilinear_optimisation;
+    int unused[14];
+};
+
 struct launch_configuration { /* cudaLaunchConfig_t */
     struct extent3 grid, block;
     size_t shared_bytes;
@@ -128,6 +176,9 @@ struct pointer_attributes {
 };
 
 enum { COPY_HOST_TO_HOST, COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST, COPY_DEVICE_TO_DEVICE, COPY_DEFAULT };
+enum { CHANNEL_SIGNED, CHANNEL_UNSIGNED, CHANNEL_FLOAT, CHANNEL_NONE };
+enum { RESOURCE_ARRAY, RESOURCE_MIPMAPPED_ARRAY, RESOURCE_LINEAR, RESOURCE_PITCHED };
+enum { ARRAY_LAYERED = 1, ARRAY_SURFACE = 2, ARRAY_CUBE = 4, ARRAY_GATHER = 8 };
 enum { POINTER_UNREGISTERED, POINTER_HOST, POINTER_DEVICE, POINTER_MANAGED };
 
 #endif

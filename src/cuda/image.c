@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cuda/join.h"
+#include "compile/fatbin.h"
 #include "device/lowered.h"
 
 enum { WRAPPER_MAGIC = 0x466243b1 };
@@ -75,7 +75,7 @@ static enum status read_fatbins(const struct runtime *cuda, struct image *image,
         !fatbin_read(image->linked, fatbin_bytes(image->linked), &wish, &image->arena, out, NULL))
         return STATUS_OK;
     wish.ptx_only = image->linked != NULL;
-    return join_fatbins(image->fatbins, &wish, &image->arena, out, report);
+    return fatbin_join(image->fatbins, &wish, &image->arena, out, report);
 }
 
 static void load_image(struct runtime *cuda, struct image *image) {
@@ -291,29 +291,27 @@ API_OF(void, __cudaRegisterFunction, void **handle, const char *host, char *devi
     (void)device, (void)threads, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
 }
 
-static void register_variable(void **handle, const void *host, const char *name, size_t bytes, void **managed) {
+void image_register(void **handle, const struct variable *like) {
     struct runtime *cuda = runtime_enter_early();
     struct image *image = (struct image *)handle;
     struct variable *one = ARENA_NEW(&image->arena, struct variable);
-    *one = (struct variable){.host = host,
-                             .name = arena_strdup(&image->arena, name),
-                             .image = image,
-                             .bytes = bytes,
-                             .managed = managed,
-                             .next = image->variables};
+    *one = *like;
+    one->name = arena_strdup(&image->arena, like->name);
+    one->image = image;
+    one->next = image->variables;
     image->variables = one;
     runtime_leave_early(cuda);
 }
 
 API_OF(void, __cudaRegisterVar, void **handle, char *host, char *device, const char *name, int is_extern, size_t bytes,
        int is_constant, int is_global) {
-    register_variable(handle, host, name, bytes, NULL);
+    image_register(handle, &(struct variable){.host = host, .name = name, .bytes = bytes});
     (void)device, (void)is_extern, (void)is_constant, (void)is_global;
 }
 
 API_OF(void, __cudaRegisterManagedVar, void **handle, void **host, char *device, const char *name, int is_extern,
        size_t bytes, int is_constant, int is_global) {
-    register_variable(handle, host, name, bytes, host);
+    image_register(handle, &(struct variable){.host = host, .name = name, .bytes = bytes, .managed = host});
     (void)device, (void)is_extern, (void)is_constant, (void)is_global;
 }
 

@@ -4,7 +4,7 @@
 #ifndef HEDDLE_CUDA_IMAGE_H
 #define HEDDLE_CUDA_IMAGE_H
 
-#include "cuda/fatbin.h"
+#include "compile/fatbin.h"
 #include "cuda/runtime.h"
 
 enum { KERNEL_KIND = 0x68d20001 };
@@ -24,7 +24,9 @@ struct variable {
     const char *name;
     struct image *image;
     size_t bytes;
-    void **managed; /* the program's pointer to it; NULL: it is no managed variable */
+    void **managed;    /* the program's pointer to it; NULL: it is no managed variable */
+    bool is_reference; /* a texture, which is read by read_mode, or a surface: holds a handle */
+    int read_mode;
     struct variable *next;
 };
 
@@ -49,6 +51,8 @@ const struct variable *variable_find(struct runtime *cuda, const void *symbol, u
 /* A variable of a loaded image by its name; NULL: it has none. */
 const struct symbol *image_variable(const struct image *image, const char *name, uint64_t *address);
 
+/* A variable that the program registers for its image, by handle; name and all are copied. */
+void image_register(void **handle, const struct variable *like);
 struct image *image_new(void);
 /* From PTX, which is NULL where the report says why there is none; whatever is wrong is said to the user too. */
 enum status image_load(struct runtime *cuda, struct image *image, const struct fatbin *ptx, struct report *report);

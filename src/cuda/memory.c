@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/memory.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bits.h"
@@ -38,13 +39,18 @@ static struct pinned *pinned_add(struct runtime *cuda, const struct pinned *like
     return one;
 }
 
+static void give_back(struct runtime *cuda, uint64_t address) {
+    device_free(cuda->device, address);
+    guest_freed(cuda->recording, address);
+}
+
 static void pinned_remove(struct runtime *cuda, struct pinned *one) {
     struct pinned **at = &cuda->pinned;
     while (*at != one)
         at = &(*at)->next;
     *at = one->next;
     if (one->device)
-        device_free(cuda->device, one->device);
+        give_back(cuda, one->device);
     struct arena arena = one->arena;
     arena_free(&arena);
 }
@@ -66,10 +72,18 @@ void pinned_to_host(struct runtime *cuda) {
             memcpy((void *)(uintptr_t)one->host, device_memory(cuda->device, one->device, one->bytes), one->bytes);
 }
 
-static enum cuda_error allocate(struct runtime *cuda, const char *name, size_t bytes, uint64_t *address) {
+/* is_written: the host writes there when it likes. */
+static enum cuda_error allocate(struct runtime *cuda, const char *function, size_t bytes, bool is_written,
+                                uint64_t *address) {
     struct report report = {0};
+    char name[48];
+    snprintf(name, sizeof name, "%s", function);
+    if (guest_is_checked(cuda->recording)) /* which of them */
+        snprintf(name, sizeof name, "%s %llu", function, (unsigned long long)++cuda->allocations);
     const enum status status = device_alloc(cuda->device, name, bytes, address, &report);
     report_free(&report);
+    if (!status)
+        guest_allocated(cuda->recording, &(struct host_range){*address, bytes, name}, is_written);
     return status ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
@@ -80,7 +94,7 @@ API(cudaMalloc, void **out, size_t bytes) {
     ENTER(cuda);
     if (!out)
         return runtime_leave(cuda, cudaErrorInvalidValue);
-    const enum cuda_error error = bytes ? allocate(cuda, "cudaMalloc", bytes, &address) : cudaSuccess;
+    const enum cuda_error error = bytes ? allocate(cuda, "cudaMalloc", bytes, false, &address) : cudaSuccess;
     *out = (void *)(uintptr_t)address;
     return runtime_leave(cuda, error);
 }
@@ -110,7 +124,7 @@ static enum cuda_error free_memory(void *pointer) {
     if (one && one->host == address && !one->is_registered)
         pinned_remove(cuda, one);
     else if (!one && host_allocation(cuda->device, address, &start, &bytes) && start == address)
-        device_free(cuda->device, address);
+        give_back(cuda, address);
     else
         return runtime_leave(cuda, cudaErrorInvalidValue);
     return runtime_leave(cuda, cudaSuccess);
@@ -154,7 +168,7 @@ API(cudaMallocManaged, void **out, size_t bytes, unsigned flags) {
         runtime_say(cuda, "cudaMallocManaged is refused: device memory does not lie at the program's own addresses");
         return runtime_leave(cuda, cudaErrorNotSupported);
     }
-    const enum cuda_error error = allocate(cuda, "cudaMallocManaged", bytes, &like.device);
+    const enum cuda_error error = allocate(cuda, "cudaMallocManaged", bytes, true, &like.device);
     like.host = like.device;
     if (!error)
         *out = (void *)(uintptr_t)pinned_add(cuda, &like)->host;
@@ -169,7 +183,7 @@ API(cudaHostAlloc, void **out, size_t bytes, unsigned flags) {
         return runtime_leave(cuda, cudaErrorInvalidValue);
     *out = NULL;
     if (bytes && cuda->is_unified)
-        error = allocate(cuda, "cudaHostAlloc", bytes, &like.device);
+        error = allocate(cuda, "cudaHostAlloc", bytes, true, &like.device);
     like.host = like.device;
     if (bytes && !error) {
         struct pinned *one = pinned_add(cuda, &like);
@@ -209,7 +223,7 @@ API(cudaHostRegister, void *host, size_t bytes, unsigned flags) {
         return runtime_leave(cuda, cudaErrorInvalidValue);
     if (pinned_find(cuda, like.host, false))
         return runtime_leave(cuda, cudaErrorHostMemoryAlreadyRegistered);
-    const enum cuda_error error = allocate(cuda, "cudaHostRegister", bytes, &like.device);
+    const enum cuda_error error = allocate(cuda, "cudaHostRegister", bytes, true, &like.device);
     if (!error)
         pinned_add(cuda, &like);
     return runtime_leave(cuda, error);

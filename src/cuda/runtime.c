@@ -3,9 +3,11 @@
 
 #include <stdio.h>
 
+#include "cuda/array.h"
 #include "cuda/image.h"
 #include "cuda/memory.h"
 #include "cuda/stream.h"
+#include "cuda/texture.h"
 
 /* CUDA's functions have no handle to begin with: the runtime is the one thing that a process has once. */
 static struct {
@@ -51,6 +53,8 @@ static void make_device(struct runtime *cuda) {
         status = device_create(&cuda->device, &cuda->machine, &report);
     cuda->lost = status ? cudaErrorNoDevice : cudaSuccess;
     cuda->is_unified = !status && host_unify(cuda->device);
+    if (!status)
+        guest_device(cuda->recording, cuda->device, &cuda->machine);
     if (status)
         runtime_say(cuda, "there is no simulated GPU for CUDA: %s", report_text(&report));
     else if (!cuda->is_unified)
@@ -96,6 +100,10 @@ struct runtime_thread *runtime_thread(void) {
 void runtime_reset(struct runtime *cuda) {
     images_unload(cuda);
     pinned_forget(cuda);
+    guest_device_end(cuda->recording);
+    textures_forget(cuda);
+    mipmapped_forget(cuda);
+    arrays_forget(cuda);
     device_destroy(cuda->device);
     cuda->device = NULL;
     cuda->workspace = 0;

@@ -18,6 +18,8 @@ struct image;  /* cuda/image.h */
 struct stream; /* cuda/stream.h */
 struct cuda_event;
 struct pinned;      /* cuda/memory.c */
+struct cuda_array;  /* cuda/array.h */
+struct texture;     /* cuda/texture.h */
 struct absent_name; /* cuda/absent.c */
 struct driver;      /* driver/driver.h */
 
@@ -31,14 +33,18 @@ struct runtime {
     enum cuda_error
         lost; /* what every call answers: there is no device, or a kernel stopped; cudaSuccess: nothing is wrong */
     uint64_t now_ns;
-    uint64_t workspace; /* device memory of cooperative launches; 0: not needed yet */
+    uint64_t allocations; /* how many there have been, where they are counted */
+    uint64_t workspace;   /* device memory of cooperative launches; 0: not needed yet */
     struct image *images;
     struct image *parts;   /* of images, the one that device code compiled in parts goes to; NULL: there is none */
     struct image *dropped; /* modules that the program has given back */
     const char *managed, *managed_end; /* where managed variables of heddle cc's programs are; NULL: there are none */
     struct pinned *pinned;             /* ranges of host memory that the program told us about */
-    struct stream *first_stream;       /* the default one first */
-    uint64_t streams;                  /* made so far */
+    struct cuda_array *arrays;
+    struct mipmapped_array *mipmapped;
+    struct texture *textures;    /* and surfaces */
+    struct stream *first_stream; /* the default one first */
+    uint64_t streams;            /* made so far */
     struct cuda_event *ended_events;
     struct arena scratch;     /* of one entry point */
     struct absent_name *said; /* functions that were called and are not there */

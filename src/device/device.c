@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "device/warm.h"
 #include "device/device.h"
 
 #include "base/bits.h"
@@ -6,6 +7,7 @@
 #include "device/lowered.h"
 #include "exec/exec.h"
 #include "exec/kernel_heap.h"
+#include "image/image.h"
 
 static enum status device_setup(struct device *device, struct report *report) {
     static const char *const levels[] = {"auto", "v1", "v3", "v4", "neon"};
@@ -45,6 +47,7 @@ void device_destroy(struct device *device) {
             module_free(program->source);
     }
     kernel_heap_destroy(&device->memory);
+    warm_destroy(device);
     memory_destroy(&device->memory);
     struct arena arena = device->arena; /* holds the device itself */
     arena_free(&arena);
@@ -85,9 +88,40 @@ enum status device_alloc_at(struct device *device, const char *name, uint64_t by
 
 void device_free(struct device *device, uint64_t address) { memory_free(&device->memory, address); }
 
-void device_written(struct device *device, uint64_t address, uint64_t bytes) {
+enum status device_image(struct device *device, const struct image_view *view, uint64_t *handle,
+                         struct report *report) {
+    GUARD(device, report);
+    struct memory *memory = &device->memory;
+    unsigned i = 0;
+    while (i < memory->images.count && memory->images.items[i].width)
+        i++;
+    if (i == memory->images.count)
+        *ARENA_PUSH(&device->arena, &memory->images) = *view;
+    else
+        memory->images.items[i] = *view;
+    *handle = i + 1;
+    return STATUS_OK;
+}
+
+void device_image_end(struct device *device, uint64_t handle) {
+    if (handle && handle <= device->memory.images.count)
+        device->memory.images.items[handle - 1] = (struct image_view){0};
+}
+
+void device_copied_in(struct device *device, uint64_t address, uint64_t bytes) {
     if (device->gpu) /* one that is made later finds every allocation written */
         gpu_host_copied(device->gpu, address, bytes);
+}
+
+void device_written(struct device *device, uint64_t address, uint64_t bytes) {
+    const struct memory_listener *listener = device->memory.listener;
+    device_copied_in(device, address, bytes);
+    if (listener)
+        listener->written(listener->self, address, bytes);
+}
+
+void device_listen(struct device *device, const struct memory_listener *listener) {
+    device->memory.listener = listener;
 }
 
 void *device_memory(struct device *device, uint64_t address, uint64_t bytes) {

@@ -6,14 +6,21 @@
 
 #include "base/stat.h"
 #include "base/status.h"
+#include "emulate/run_stats.h"
 #include "isa/module.h"
 
-struct machine; /* machine/machine.h: the parameters of a machine */
+struct image_view; /* image/image.h */
+struct machine;    /* machine/machine.h: the parameters of a machine */
 struct device;
 struct program;         /* a module on a device */
 struct launch_progress; /* gpu/gpu.h */
 struct sm_observer;     /* sm/sm.h */
 struct issue_listener;  /* emulate/emulate.h */
+struct exec_watch;      /* exec/watch.h */
+struct trace_reader;    /* trace/file.h */
+struct trace_writer;
+struct meter;         /* base/meter.h */
+struct emulate_order; /* emulate/emulate.h */
 
 enum status device_create(struct device **out, const struct machine *machine, struct report *report);
 void device_destroy(struct device *device);
@@ -59,8 +66,19 @@ enum status device_alloc_at(struct device *device, const char *name, uint64_t by
 void device_free(struct device *device, uint64_t address);
 /* The host has put data into this range since it was allocated: part of them are in the L2 (l2.holds_host_copies). */
 void device_written(struct device *device, uint64_t address, uint64_t bytes);
+/* From now on `listener` hears what the host puts into memory, and what is given back is not given out again while there is other
+ * room: heddle exec --check. */
+struct memory_listener; /* exec/memory.h */
+void device_listen(struct device *device, const struct memory_listener *listener);
 /* Direct view of an allocated range, NULL when it is not inside one allocation. */
 void *device_memory(struct device *device, uint64_t address, uint64_t bytes);
+
+/* An image over memory of the device; kernels know it by its handle, which is never 0. */
+enum status device_image(struct device *device, const struct image_view *view, uint64_t *handle, struct report *report);
+void device_image_end(struct device *device, uint64_t handle);
+
+/* Functionally: the memory that the launch touches is counted; and it and the code that issued come to the caches of the machine in time. */
+enum launch_footprint { FOOTPRINT_NONE, FOOTPRINT_COUNTED, FOOTPRINT_WARMS };
 
 struct launch {
     const struct program *program;
@@ -74,17 +92,16 @@ struct launch {
     /* In time: called now and then; false stops the launch (STATUS_STOPPED). NULL: nobody looks. */
     bool (*watch)(void *watcher, const struct launch_progress *progress);
     void *watcher;
-    const struct sm_observer *issues;      /* in time: hears of every issue; NULL: nobody */
+    const struct sm_observer *issues; /* in time: hears of every issue; NULL: nobody */
+    struct meter *meter; /* in time: what parts of the machine take of the host, base/meter.h; NULL: nobody asks */
     const struct issue_listener *listener; /* functionally: the same */
+    const struct emulate_order *order;     /* functionally, on one host thread: another order of threads; NULL: none */
+    const struct exec_watch *checker;      /* functionally, on one host thread: hears of accesses and barriers */
+    enum launch_footprint footprint;       /* functionally */
+    struct trace_writer *trace_to;         /* in time: what its warps do goes there; NULL: nowhere */
+    struct trace_reader *trace_from; /* in time: they do what was recorded, and compute nothing; NULL: they execute */
 };
 
-struct run_stats {
-#define STAT(field, unit, help) uint64_t field;
-#define RATIO(name, numerator, denominator, scale, unit, help)
-#include "emulate/run_stats.def"
-#undef STAT
-#undef RATIO
-};
 extern const struct stat_description run_stats_table[];
 
 /* Per static instruction, index = PC. */
@@ -110,9 +127,10 @@ struct launch_result {
     struct inst_stats *instructions; /* module->code_count of them */
     char *output;                    /* what printf wrote, in order of block, thread, sequence; NULL: nothing */
     size_t output_bytes;
-    char *remarks;           /* on what was let pass (memory.out_of_bounds, printf.buffer_bytes); NULL: nothing */
-    struct gpu_stats *timed; /* NULL: the run was functional */
-    struct arena arena;      /* holds all of these */
+    char *remarks;            /* on what was let pass (memory.out_of_bounds, printf.buffer_bytes); NULL: nothing */
+    uint64_t footprint_bytes; /* sectors that it touched, where that was wanted */
+    struct gpu_stats *timed;  /* NULL: the run was functional */
+    struct arena arena;       /* holds all of these */
 };
 
 /* STATUS_STOPPED with a report when a thread faults, deadlocks, or a limit is met; the device then refuses more work. */

@@ -5,16 +5,41 @@
 
 #include "base/bits.h"
 #include "base/memory.h"
+#include "device/lowered.h"
 #include "device/state.h"
 #include "exec/kernel_heap.h"
+
+/* The device's address of what the host sees there; 0: it is memory of the host alone. */
+static uint64_t address_of(const struct memory *memory, const uint8_t *data) {
+    const uintptr_t at = (uintptr_t)data - (uintptr_t)memory->host;
+    return at < memory->used_bytes ? GLOBAL_BASE + at : 0;
+}
+
+static void tell_moved(const struct memory *memory, const uint8_t *to, const uint8_t *from, uint64_t bytes) {
+    const struct memory_listener *listener = memory->listener;
+    const uint64_t to_address = address_of(memory, to), from_address = address_of(memory, from);
+    if (to_address && from_address)
+        listener->copied(listener->self, to_address, from_address, bytes);
+    else if (to_address)
+        listener->written(listener->self, to_address, bytes);
+}
+
+void host_filled(struct device *device, const uint8_t *data, uint64_t bytes) {
+    const struct memory_listener *listener = device->memory.listener;
+    if (listener)
+        listener->written(listener->self, address_of(&device->memory, data), bytes);
+}
 
 uint64_t host_move(struct device *device, const struct box *box) {
     for (size_t z = 0; z < box->slices; z++)
         for (size_t y = 0; y < box->rows; y++) {
             const size_t to = z * box->to.slice + y * box->to.row;
-            memmove(box->to.data + to, box->from.data + z * box->from.slice + y * box->from.row, box->bytes);
+            const uint8_t *from = box->from.data + z * box->from.slice + y * box->from.row;
+            memmove(box->to.data + to, from, box->bytes);
             if (box->written)
-                device_written(device, box->written + to, box->bytes);
+                device_copied_in(device, box->written + to, box->bytes);
+            if (device->memory.listener)
+                tell_moved(&device->memory, box->to.data + to, from, box->bytes);
         }
     return (uint64_t)box->bytes * box->rows * box->slices;
 }
@@ -66,7 +91,8 @@ bool host_share(struct device *device, uint64_t address, uint64_t bytes) {
     struct memory *memory = &device->memory;
     if (memory->host != (uint8_t *)(uintptr_t)GLOBAL_BASE || memory->shared.end || !bytes)
         return memory->shared.start == address && memory->shared.end == address + bytes;
-    memory->shared = (struct allocation){address, address + bytes, address + bytes, "managed variables"};
+    memory->shared = (struct allocation){
+        .start = address, .end = address + bytes, .limit = address + bytes, .name = "managed variables"};
     return true;
 }
 
@@ -86,7 +112,9 @@ bool host_is_address(const struct device *device, uint64_t address) {
 
 uint64_t host_capacity_bytes(const struct device *device) { return device->memory.capacity_bytes; }
 
-uint64_t host_used_bytes(const struct device *device) { return device->memory.used_bytes - device->memory.freed_bytes; }
+uint64_t host_used_bytes(const struct device *device) {
+    return device->memory.used_bytes - device->memory.freed_bytes - device->memory.kept_bytes;
+}
 
 uint64_t host_heap_bytes(const struct device *device) {
     return device->memory.heap  ? kernel_heap_bytes(device->memory.heap)
@@ -125,6 +153,11 @@ uint32_t host_blocks_per_sm(const struct device *device, const struct function *
                                          .shared_bytes =
                                              (uint32_t)bits_round_up(kernel->shared_bytes, 16) + dynamic_shared_bytes};
     return occupancy_compute(&limits, &one).blocks;
+}
+
+bool host_has_images(const struct machine *machine, bool in_time) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    return machine->isa == ISA_PTX && mechanism && !(in_time && (mechanism->forming || mechanism->slipping));
 }
 
 enum host_stop host_stop_of(const struct report *report) {

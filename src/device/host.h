@@ -21,6 +21,9 @@ struct box {
 /* Returns the bytes moved. */
 uint64_t host_move(struct device *device, const struct box *box);
 
+/* The device itself has filled this range, of which the caller has the view. */
+void host_filled(struct device *device, const uint8_t *data, uint64_t bytes);
+
 /* Moving data between host and device is not modelled: it takes as long as the DRAM at its best. */
 uint64_t host_move_ns(const struct device *device, uint64_t bytes);
 /* Simulated time of a launch. Without time it is what the SMs need at least: one issue each per cycle. */
@@ -66,6 +69,12 @@ struct module_text {
 /* device_load of a module with such variables. */
 enum status host_load(struct device *device, const struct module_text *text, const struct variable_place *places,
                       unsigned count, struct program **out, struct report *report);
+
+/* Whether kernels with images run on the machine: not as native code, and in time not where lanes of an issue come back apart. */
+bool host_has_images(const struct machine *machine, bool in_time);
+
+/* The key that makes caches keep what launches without time do not bring there; NULL: none does. */
+const char *host_cannot_warm(const struct machine *machine);
 
 /* All slices of the L2 together; 0: there is none. */
 uint64_t host_l2_bytes(const struct machine *machine);

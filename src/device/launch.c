@@ -8,8 +8,12 @@
 #include "base/cpu.h"
 #include "base/team.h"
 #include "device/host.h"
+#include "device/operations.h"
+#include "device/warm.h"
 #include "exec/kernel_heap.h"
 #include "exec/print.h"
+#include "exec/step.h"
+#include "exec/watch.h"
 
 const struct stat_description run_stats_table[] = {
 #define STAT(field, unit, help) STAT_ENTRY(struct run_stats, field, unit, help)
@@ -45,11 +49,14 @@ static uint32_t resident_blocks(const struct device *device, const struct launch
 static void collect(const struct module *module, const struct exec_counts *counts, const struct emulate_stats *emulated,
                     unsigned warp_size, struct launch_result *result) {
     struct run_stats *stats = &result->stats;
+    const struct function *function = NULL; /* whose code pc is in */
     int64_t issues = 0, lanes = 0;
     for (uint32_t pc = 0; pc < module->code_count; pc++) {
         const struct inst *inst = &module->code[pc];
         struct inst_stats *out = &result->instructions[pc];
         issues += counts->issues[pc], lanes += counts->lanes[pc];
+        if (!issues) /* and nothing else was counted */
+            continue;
         out->issues = (uint64_t)issues, out->lanes = (uint64_t)lanes;
         out->threads = counts->threads[pc] + (inst->guard >= 0 ? 0 : out->lanes);
         out->divergent = emulated->divergent[pc];
@@ -58,13 +65,21 @@ static void collect(const struct module *module, const struct exec_counts *count
             stats->thread_instructions += out->threads;
             stats->active_lanes += out->lanes;
         }
+        if (out->threads && !(function && pc >= function->first_pc && pc < function->end_pc))
+            function = module_function_at(module, pc);
+        if (out->threads && function)
+            operations_add(stats, function, inst, out->threads);
         if (inst_may_part(inst))
             stats->branches += out->issues;
-        if (inst->op == OP_LD || inst->op == OP_LD_SNOOP)
+        if (inst->op == OP_LD || inst->op == OP_LD_SNOOP || inst->op == OP_LDMATRIX || inst->op == OP_CP_ASYNC ||
+            inst->op == OP_TEX || inst->op == OP_SULD || inst->op == OP_TILE_LOAD ||
+            (inst->op == OP_BULK && inst->mode == MODE_BULK_LOAD))
             stats->memory_reads += out->issues;
-        if (inst->op == OP_ST || inst->op == OP_COND_ACC || inst->op == OP_ST_SNOOP)
+        if (inst->op == OP_ST || inst->op == OP_COND_ACC || inst->op == OP_ST_SNOOP || inst->op == OP_STMATRIX ||
+            inst->op == OP_SUST || inst->op == OP_SUST_TEXEL || inst->op == OP_TILE_STORE ||
+            (inst->op == OP_BULK && inst->mode == MODE_BULK_STORE))
             stats->memory_writes += out->issues;
-        if (inst->op == OP_ATOM || inst->op == OP_RED)
+        if (inst_is_atomic(inst))
             stats->atomics += out->issues;
         if (inst->op == OP_BAR)
             stats->barriers += out->issues;
@@ -116,8 +131,13 @@ static struct exec_launch describe(const struct device *device, const struct lau
                               .warps_per_sm = device->machine->max_warps,
                               .warp_size = device->machine->warp_size,
                               .launch_index = device->launches,
+                              .tensor_sum = (uint8_t)device->machine->tensor_sum,
+                              .bulk_latency = device->machine->sm.bulk_latency,
+                              .bulk_interval = device->machine->sm.bulk_interval,
+                              .bulk_bytes = device->machine->sm.bulk_bytes,
                               .stack_bytes = device->machine->stack_bytes,
-                              .print_bytes = device->machine->print_bytes};
+                              .print_bytes = device->machine->print_bytes,
+                              .watch = launch->checker};
     for (unsigned i = 0; i < 3; i++) {
         out.grid[i] = launch->grid[i], out.block[i] = launch->block[i];
         out.envreg[3 + i] = launch->global_offset[i]; /* NVIDIA's OpenCL convention */
@@ -134,7 +154,8 @@ static enum status run_functionally(struct device *device, struct arena *arena, 
     enum { ALONE_TIMES = 20 };
     const struct gpu_params *params = &device->machine->gpu;
     const unsigned threads = team_threads(params->host_threads);
-    if (threads == 1 || device->memory.shared.end || /* views are of device memory alone */
+    if (threads == 1 || emulation->launch->watch || emulation->options->order ||
+        device->memory.shared.end || /* views are of device memory alone */
         emulation->launch->envreg[1] ||
         emulation->launch->envreg[2]) /* blocks that wait for each other cannot run apart */
         return emulate(arena, emulation, report);
@@ -144,15 +165,46 @@ static enum status run_functionally(struct device *device, struct arena *arena, 
     return parallel_emulate(device->parallel, arena, linked, emulation, report);
 }
 
+static void apply_order(const struct emulate_order *order, struct emulate_options *options) {
+    if (!order)
+        return;
+    options->order = order;
+    options->livelock_turns *= options->turn_issues / order->turn_issues + 1;
+    options->turn_issues = order->turn_issues;
+    if (order->max_instructions)
+        options->max_instructions = order->max_instructions;
+    if (order->scatters)
+        options->mechanism = &emulate_scatter, options->mechanism_params = order;
+}
+
+static struct emulate_options options_of(const struct device *device, const struct launch *launch, uint64_t blocks) {
+    const struct machine *machine = device->machine;
+    struct emulate_options options = {.mechanism = device->mechanism,
+                                      .mechanism_params = machine_own_params(machine, OWN_MECHANISM),
+                                      .turn_issues = machine->turn_issues,
+                                      .warp_issues = machine->warp_issues,
+                                      .livelock_turns = machine->livelock_turns,
+                                      .max_instructions = machine->max_instructions,
+                                      .resident_blocks = resident_blocks(device, launch, blocks),
+                                      .listener = launch->listener};
+    apply_order(launch->order, &options);
+    return options;
+}
+
 /* Everything of one launch lives in `arena`. */
 static enum status run_launch(struct device *device, const struct launch *launch, struct arena *arena,
                               struct launch_result *result, struct report *report) {
     struct program *program = (struct program *)(uintptr_t)launch->program;
     const struct module *module = program->module;
     struct linked **linked = &program->linked[launch->kernel->index];
-    if (!*linked)
+    const bool watched = launch->checker && launch->checker->accesses;
+    const bool follows = watched && launch->checker->registers;
+    if (!*linked || (*linked)->is_watched != watched || (*linked)->asks_unwritten != follows) {
         *linked = exec_link(&device->arena, module, launch->kernel, device->lanes, program->image_address);
-    enum status fits = launch_check_program(device, launch, report);
+        if (watched)
+            exec_watch_link(*linked, follows);
+    }
+    enum status fits = launch_check_program(device, launch, *linked, report);
     if (fits != STATUS_OK)
         return fits;
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
@@ -167,14 +219,7 @@ static enum status run_launch(struct device *device, const struct launch *launch
         return fits;
     struct exec_counts counts = exec_counts_create(arena, module->code_count, machine->out_of_bounds == MACHINE_WARN);
     struct exec_output output = {.arena = arena, .limit_bytes = machine->print_bytes};
-    const struct emulate_options options = {.mechanism = device->mechanism,
-                                            .mechanism_params = machine_own_params(machine, OWN_MECHANISM),
-                                            .turn_issues = machine->turn_issues,
-                                            .warp_issues = machine->warp_issues,
-                                            .livelock_turns = machine->livelock_turns,
-                                            .max_instructions = machine->max_instructions,
-                                            .resident_blocks = resident_blocks(device, launch, blocks),
-                                            .listener = launch->listener};
+    const struct emulate_options options = options_of(device, launch, blocks);
     struct emulate_stats emulated = {.divergent = ARENA_ARRAY(arena, uint64_t, module->code_count)};
     const struct emulation emulation = {.linked = *linked,
                                         .launch = &description,
@@ -186,14 +231,21 @@ static enum status run_launch(struct device *device, const struct launch *launch
                                         .stats = &emulated};
     result->kernel = launch->kernel->name;
     result->instructions = ARENA_ARRAY(&result->arena, struct inst_stats, module->code_count);
+    const bool notes = !launch->in_time && launch->footprint != FOOTPRINT_NONE;
+    if (notes && (fits = warm_begin(device, launch, report)) != STATUS_OK)
+        return fits;
     /* The process we live in may flush denormals or round otherwise. */
     const unsigned before = cpu_float_default();
-    const enum status status = launch->in_time ? launch_run_in_time(device, launch, arena, &emulation, result, report)
-                                               : run_functionally(device, arena, *linked, &emulation, report);
+    enum status status = launch->in_time ? launch_run_in_time(device, launch, arena, &emulation, result, report)
+                                         : run_functionally(device, arena, *linked, &emulation, report);
     cpu_float_restore(before);
     collect(module, &counts, &emulated, machine->warp_size, result);
     gather_output(&output, result);
     add_remarks(&emulation, result);
+    if (notes) {
+        const enum status warmed = warm_end(device, launch, result, report);
+        status = status ? status : warmed;
+    }
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "device/launch.h"
 #include "device/lowered.h"
+#include "exec/step.h"
 
 enum status launch_check_sizes(const struct device *device, const struct launch *launch, struct report *report) {
     const struct machine *machine = device->machine;
@@ -69,21 +70,53 @@ static enum status check_mechanism(const struct device *device, const struct lau
     const enum status status = launch->in_time ? STATUS_OK : machine_check_functional(device->machine, report);
     if (status)
         return status;
-    if (device->machine->ideal_barriers && launch->in_time &&
-        (device->mechanism->forming || device->mechanism->waiting || device->mechanism->slipping))
-        return report_add(
-            report, STATUS_INVALID,
-            "ideal.barriers=true: with divergence.mechanism=%s the way of a warp depends on time, and cannot "
-            "be repeated",
-            device->mechanism->name);
+    const struct divergence_ops *mechanism = device->mechanism;
+    const bool is_alone = machine_repeats(device->machine);
+    const char *repeats = NULL;
+    if (launch->in_time && device->machine->ideal_barriers && (!is_alone || mechanism->waiting))
+        repeats = "ideal.barriers=true";
+    else if (launch->in_time && !is_alone && (launch->trace_to || launch->trace_from))
+        repeats = launch->trace_to ? "--trace" : "--replay";
+    if (repeats)
+        return report_add(report, STATUS_INVALID,
+                          "%s: with divergence.mechanism=%s the way of a warp depends on time, and cannot be repeated",
+                          repeats, mechanism->name);
     return divergence_check(device->mechanism, program_module(launch->program),
                             machine_own_params(device->machine, OWN_MECHANISM), report);
 }
 
-enum status launch_check_program(const struct device *device, const struct launch *launch, struct report *report) {
+/* A sample of several texels is one access whose lanes come back together, and whose addresses no trace holds. */
+static enum status check_images(const struct device *device, const struct launch *launch, const struct linked *linked,
+                                struct report *report) {
+    const struct module *module = linked->module;
+    char where[256], text[256];
+    const bool splits = device->mechanism->forming || device->mechanism->slipping;
+    const bool repeats = device->machine->ideal_barriers || launch->trace_to || launch->trace_from;
+    for (uint32_t pc = 0; launch->in_time && (splits || repeats) && linked->has_images && pc < module->code_count;
+         pc++) {
+        const struct inst *inst = linked->steps[pc].inst;
+        if (inst && inst_accesses_image(inst))
+            return report_add(report, STATUS_INVALID,
+                              "%s: unsupported in time with %s%s: kernel '%s' accesses an image: '%s'",
+                              module_where(module, pc, where, sizeof where),
+                              splits ? "divergence.mechanism=" : "traces", splits ? device->mechanism->name : "",
+                              launch->kernel->name, inst_text(module, inst, text, sizeof text));
+    }
+    return STATUS_OK;
+}
+
+enum status launch_check_program(const struct device *device, const struct launch *launch, const struct linked *linked,
+                                 struct report *report) {
+    if (program_module(launch->program)->is_traced && !launch->trace_from)
+        return report_add(report, STATUS_INVALID,
+                          "kernel '%s' comes from a trace, which says where it went and not what it computes: give the "
+                          "trace (--replay FILE), in time",
+                          launch->kernel->name);
     if (launch->kernel->refused)
         return report_add(report, STATUS_INVALID, "kernel '%s' has instructions that are not executed:\n%s",
                           launch->kernel->name, launch->kernel->refused);
-    const enum status status = check_warps(device->machine, program_module(launch->program), report);
+    enum status status = check_warps(device->machine, program_module(launch->program), report);
+    if (!status)
+        status = check_images(device, launch, linked, report);
     return status ? status : check_mechanism(device, launch, report);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/lowered.h"
 
-#include "machine/machine.h"
+#include "compile/fatbin.h"
 #include "isa/address.h"
+#include "lower/lower.h"
+#include "machine/machine.h"
 #include "sass/cubin.h"
-#include "sass/lower.h"
+#include "translate/load.h"
 
 enum { NATIVE_SM = 86 }; /* what isa: native is made for */
 
@@ -21,6 +23,22 @@ unsigned isa_sm(enum isa_choice isa) {
     case ISA_NATIVE: break;
     }
     return 0;
+}
+
+const char *isa_name(enum isa_choice isa) {
+    static const char *const names[] = {[ISA_PTX] = "ptx",       [ISA_FERMI] = "fermi", [ISA_TESLA] = "tesla",
+                                        [ISA_NATIVE] = "native", [ISA_SM_75] = "sm_75", [ISA_SM_80] = "sm_80",
+                                        [ISA_SM_86] = "sm_86",   [ISA_SM_89] = "sm_89", [ISA_SM_90] = "sm_90"};
+    return names[isa];
+}
+
+bool isa_runs(enum isa_choice isa, unsigned code) {
+    enum { FERMI_FIRST = 20, FERMI_LAST = 29 };
+    if (isa == ISA_PTX)
+        return true;
+    if (isa == ISA_TESLA || isa == ISA_FERMI)
+        return isa == ISA_TESLA ? code < FERMI_FIRST : code >= FERMI_FIRST && code <= FERMI_LAST;
+    return sm_runs(isa == ISA_NATIVE ? (unsigned)NATIVE_SM : isa_sm(isa), code);
 }
 
 unsigned lowered_address_bits(const struct machine *machine, enum isa_choice isa) {

@@ -11,6 +11,10 @@
 enum isa_choice { ISA_PTX, ISA_FERMI, ISA_TESLA, ISA_NATIVE, ISA_SM_75, ISA_SM_80, ISA_SM_86, ISA_SM_89, ISA_SM_90 };
 /* 75 of sm_75 and the like, for which ptxas makes native code; 0 of all others. */
 unsigned isa_sm(enum isa_choice isa);
+/* As the key says it. */
+const char *isa_name(enum isa_choice isa);
+/* A machine with that `isa` runs native code for sm_`code`; one of PTX runs all, each as what it is. */
+bool isa_runs(enum isa_choice isa, unsigned code);
 
 struct lowered_options {
     enum isa_choice isa;

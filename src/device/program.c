@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "device/assembled.h"
 #include "device/host.h"
 #include "device/load.h"
 #include "device/lowered.h"
@@ -61,11 +60,13 @@ uint64_t program_global_bytes(const struct program *program) {
 
 /* Every variable is an allocation of its own: what leaves one is seen. It ends at a multiple of its alignment, which compilers
  * count on: three bytes aligned to four are loaded as a word. Those of .const end where the widest load that begins in them
- * does, if no other begins there: libclc's table for large arguments of sin(double) is read so. */
+ * does, if no other begins there: libclc's table for large arguments of sin(double) is read so. Those of code for sm_75 on are a bank, one allocation: its
+ * compilers load several at once. */
 static void split_image(struct device *device, const struct program *program) {
     const struct module *module = program->module;
     struct allocation *parts = ARENA_ARRAY(&device->arena, struct allocation, module->variable_count);
     unsigned count = 0;
+    bool after_constant = false;
     for (unsigned i = 0; i < module->variable_count; i++) {
         const struct symbol *symbol = module->variables[i];
         if (!symbol_is_placed(symbol))
@@ -74,12 +75,20 @@ static void split_image(struct device *device, const struct program *program) {
         if (start - device->memory.shared.start < device->memory.shared.end - device->memory.shared.start)
             continue;
         const uint64_t end = start + variable_bytes(symbol);
+        const bool is_of_bank = module->mnemonics && module->sm >= 75 && symbol->space == SPACE_CONST;
+        if (is_of_bank && after_constant && start <= parts[count - 1].end) {
+            parts[count - 1].end = bits_round_up(end, CONSTANT_BYTES);
+            continue;
+        }
+        after_constant = is_of_bank;
         if (count && parts[count - 1].end > start)
             parts[count - 1].end = start;
-        parts[count++] =
-            (struct allocation){.start = start,
-                                .end = symbol->space == SPACE_CONST ? bits_round_up(end, CONSTANT_BYTES) : end,
-                                .name = arena_printf(&device->arena, "variable %s of %s", symbol->name, module->name)};
+        parts[count++] = (struct allocation){
+            .start = start,
+            .end = symbol->space == SPACE_CONST ? bits_round_up(end, CONSTANT_BYTES) : end,
+            .is_reference = symbol->is_reference,
+            .name = is_of_bank ? arena_printf(&device->arena, "constant bank of %s", module->name)
+                               : arena_printf(&device->arena, "variable %s of %s", symbol->name, module->name)};
     }
     const uint64_t image_end = program->image_address + bits_round_up(module->image_bytes, CONSTANT_BYTES);
     if (count && parts[count - 1].end > image_end)
@@ -152,11 +161,16 @@ enum status device_load_at(struct device *device, struct device_module *order, s
                            struct report *report) {
     GUARD(device, report);
     struct module *module = NULL;
-    const bool is_assembled = isa_sm((enum isa_choice)device->machine->isa) && !load_is_native(order->name);
-    enum status status = is_assembled ? assembled_load(order, device->machine, &module, report)
-                                      : load_text(order->name, order->text, order->length, &module, report);
+    enum status status = load_for(order, device->machine, &module, report);
     if (status != STATUS_OK)
         return status;
+    const enum isa_choice isa = (enum isa_choice)device->machine->isa;
+    if (load_is_native(order->name) && !isa_runs(isa, module->sm)) {
+        status = report_add(report, STATUS_INVALID, "%s: error: native code for sm_%u, which isa: %s does not run",
+                            order->name, module->sm, isa_name(isa));
+        module_free(module);
+        return status;
+    }
     struct program *program = ARENA_NEW(&device->arena, struct program);
     program->module = module;
     program->linked = ARENA_ARRAY(&device->arena, struct linked *, module->function_count);

@@ -35,9 +35,13 @@ struct device {
     uint64_t launches;
     const struct variable_place *places; /* of the module that is being loaded */
     unsigned place_count;
-    uint64_t heap_bytes; /* that programs asked for; 0: what the machine says */
-    bool stopped;        /* a launch stopped in the middle: memory is not to be trusted */
+    uint64_t heap_bytes;         /* that programs asked for; 0: what the machine says */
+    struct footprint *footprint; /* made for the first launch of which it is wanted (device/warm.h) */
+    bool stopped;                /* a launch stopped in the middle: memory is not to be trusted */
 };
+
+/* Of device_written, what concerns the L2. */
+void device_copied_in(struct device *device, uint64_t address, uint64_t bytes);
 
 /* Runs the rest of the function with `device->arena` guarded: when the host is out of memory it returns. */
 #define GUARD(device, report)                                                                                          \

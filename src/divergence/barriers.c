@@ -13,7 +13,9 @@
  * A lane that waits at a register may hold what another spins for, or owe a block barrier its arrival. So a path that
  * yields is not waited for: it leaves the registers where others wait for it. It yields at a nanosleep; at an atomic or a
  * load that other threads' stores must reach, after yield_issues instructions (a loop that waits for another thread has
- * one, and loops that only compute keep together); and when it waits for other threads and no path can run. */
+ * one, and loops that only compute keep together); and when it waits for other threads and no path can run.
+ *
+ * Beside the registers a warp may have a label, where lanes wait for each other before the post-dominator: simt/label.h. */
 #include "divergence/barriers.h"
 
 #include <assert.h>
@@ -21,7 +23,8 @@
 #define BARRIERS_PARAMS(PARAM)                                                                                         \
     PARAM(                                                                                                             \
         yield_issues, "barriers.yield_issues", U32, "128", "1", "1000000000", "instructions",                          \
-        "what a path of a warp issues before it is another's turn; a path that spins is not waited for after as many")
+        "what a path of a warp issues before it is another's turn; a path that spins is not waited for after as many") \
+    LABEL_PARAMS(PARAM, "barriers")
 
 struct barriers_params {
 #define PARAM PARAM_FIELD
@@ -44,26 +47,39 @@ static const struct stat_description stats_table[] = {
 
 /* Where a thread may look for what another does. */
 static bool may_spin(const struct inst *inst) {
-    return inst->op == OP_NANOSLEEP || inst->op == OP_ATOM || (inst->op == OP_LD && inst->order != ORDER_WEAK);
+    return inst->op == OP_NANOSLEEP || inst->op == OP_ATOM || inst->op == OP_MBARRIER ||
+           (inst->op == OP_LD && inst->order != ORDER_WEAK);
 }
 
 /* A straight run ends before an operation that waits for lanes, and after one where a path may yield. */
-static const uint32_t *find_ends(struct arena *arena, const struct inst *code, uint32_t count) {
+static const uint32_t *find_ends(struct arena *arena, const struct inst *code, uint32_t count,
+                                 const struct label *label) {
     uint32_t *ends = ARENA_ARRAY(arena, uint32_t, count);
     for (uint32_t pc = count, end = NO_PC; pc-- > 0;) {
         if (may_spin(&code[pc]))
             end = pc + 1;
         ends[pc] = end;
-        if (inst_meets(&code[pc]))
+        if (inst_meets(&code[pc]) || (label && label_ends(label, pc)))
             end = pc;
     }
     return ends;
 }
 
+static struct label_params label_values(const struct barriers_params *params) {
+    return (struct label_params){params->label_line, params->label_loops, params->label_lanes};
+}
+
+static enum status barriers_check(const void *values, const struct module *module, struct report *report) {
+    const struct label_params label = label_values(values);
+    return label_check(&label, "barriers", module, report);
+}
+
 static void *barriers_create(struct arena *arena, const struct divergence_shape *shape) {
     struct barriers *self = ARENA_NEW(arena, struct barriers);
+    const struct label_params label = label_values(shape->params);
     self->code = shape->code;
-    self->ends = find_ends(arena, shape->code, shape->code_count);
+    self->label = label_create(arena, shape->code, shape->code_count, &label);
+    self->ends = find_ends(arena, shape->code, shape->code_count, self->label);
     self->yield_issues = ((const struct barriers_params *)shape->params)->yield_issues;
     self->warps = ARENA_ARRAY(arena, struct barriers_warp, shape->warps);
     return self;
@@ -71,14 +87,18 @@ static void *barriers_create(struct arena *arena, const struct divergence_shape 
 
 static uint64_t slot_bit(unsigned warp) { return UINT64_C(1) << warp % ISSUE_SLOTS_MAX; }
 
-static uint64_t barriers_start(void *self, unsigned number, uint32_t pc, uint32_t lanes) {
-    struct barriers_warp *warp = &((struct barriers *)self)->warps[number];
+static uint64_t barriers_start(void *control, unsigned number, uint32_t pc, uint32_t lanes) {
+    struct barriers *self = control;
+    struct barriers_warp *warp = &self->warps[number];
     warp->alive = lanes;
     warp->count = lanes ? 1 : 0;
     warp->running = warp->slice = 0;
     warp->moved = false;
     warp->used = 0;
     warp->paths[0] = (struct barriers_path){.pc = pc, .lanes = lanes, .inner = NONE};
+    warp->label = (struct label_state){0};
+    if (self->label && lanes)
+        barriers_set_moved(warp, &warp->paths[0]);
     return slot_bit(number);
 }
 
@@ -117,7 +137,8 @@ static bool has_others(const struct barriers_warp *warp) {
 /* The path that runs next, if one can. */
 static bool choose(struct barriers *self, struct barriers_warp *warp) {
     barriers_settle(self, warp);
-    while (!is_running(warp) && next_ready(warp) == warp->count && yield_all(self, warp))
+    while (!is_running(warp) && next_ready(warp) == warp->count &&
+           (barriers_label_release(self, warp) || yield_all(self, warp)))
         barriers_settle(self, warp);
     const bool runs = is_running(warp);
     const unsigned other = next_ready(warp);
@@ -245,12 +266,15 @@ static void end_lanes(struct barriers *self, struct barriers_warp *warp, uint32_
         barriers_remove_path(warp, warp->running);
     for (BITS_EACH(number, warp->used))
         barriers_leave_register(self, warp, number, lanes);
+    warp->label.lanes &= ~lanes;
 }
 
 /* The running path may wait for what another thread does. */
 static void spin(struct barriers *self, struct barriers_warp *warp, enum op op) {
     if (op != OP_NANOSLEEP && warp->slice < self->yield_issues)
         return;
+    if (self->label)
+        barriers_label_release(self, warp);
     barriers_leave_waited(self, warp, &warp->paths[warp->running]);
     warp->slice = self->yield_issues;
 }
@@ -262,11 +286,13 @@ static uint64_t barriers_issued(void *control, unsigned number, const struct gro
     struct barriers_warp *warp = &self->warps[number];
     struct barriers_path *path = &warp->paths[warp->running];
     const uint32_t depth = path->depth;
-    const struct barriers_meeting meeting = {self->code[executed->pc].reconverge, depth};
+    struct barriers_meeting meeting = {self->code[executed->pc].reconverge, depth};
     /* alone it has all the time, and only what it parts with counts: not how much of a run is told at once */
     warp->slice = warp->count == 1 ? 1 : warp->slice + executed->pc + 1 - path->pc;
-    if (path->inner != NONE) /* else it meets nobody */
+    if (path->inner != NONE || self->label) /* else it meets nobody */
         barriers_set_moved(warp, path);
+    if (self->label && self->label->removed[executed->pc])
+        meeting.pc = self->label->behind;
     switch (executed->flow) {
     case FLOW_BRANCH:
         if (executed->taken && executed->taken != path->lanes) {
@@ -347,26 +373,33 @@ static void barriers_where(const void *self, unsigned number, uint32_t pcs[LANES
             pcs[lane] = warp->paths[i].pc;
 }
 
-static struct group_row path_row(const struct barriers_warp *warp, unsigned i) {
-    static const char *const words[] = {"ready", "ready", "waits to reconverge", "waits for others"};
+static struct group_row path_row(const struct barriers *self, const struct barriers_warp *warp, unsigned i) {
+    static const char *const words[] = {"ready", "ready", "waits to reconverge", "waits for others",
+                                        "waits at the label"};
     const struct barriers_path *path = &warp->paths[i];
-    const unsigned state = path->state == MOVED && barriers_has_arrived(warp, path) ? AT_REGISTER : path->state;
+    unsigned state = path->state;
+    if (state == MOVED && barriers_has_arrived(warp, path))
+        state = AT_REGISTER;
+    else if (state == MOVED && self->label &&
+             label_is_at(self->label, &warp->label, path->pc, path->depth, path->lanes))
+        state = AT_LABEL;
     const uint32_t until = path->inner == NONE ? NO_PC : warp->registers[path->inner].pc;
     return (struct group_row){i == warp->running && state <= MOVED ? "runs" : words[state], path->pc, until,
                               path->lanes, NULL};
 }
 
 /* The paths, the running one first, and the registers with all that will meet. */
-static unsigned barriers_show(const void *self, unsigned number, struct group_row *rows, unsigned most) {
+static unsigned barriers_show(const void *control, unsigned number, struct group_row *rows, unsigned most) {
     static const char *const names[REGISTERS] = {"B0", "B1", "B2",  "B3",  "B4",  "B5",  "B6",  "B7",
                                                  "B8", "B9", "B10", "B11", "B12", "B13", "B14", "B15"};
-    const struct barriers_warp *warp = &((const struct barriers *)self)->warps[number];
+    const struct barriers *self = control;
+    const struct barriers_warp *warp = &self->warps[number];
     unsigned count = 0;
     if (warp->running < warp->count && count < most)
-        rows[count++] = path_row(warp, warp->running);
+        rows[count++] = path_row(self, warp, warp->running);
     for (unsigned i = 0; i < warp->count && count < most; i++)
         if (i != warp->running)
-            rows[count++] = path_row(warp, i);
+            rows[count++] = path_row(self, warp, i);
     for (BITS_EACH(i, warp->used))
         if (count < most)
             rows[count++] = (struct group_row){names[i], warp->registers[i].pc, NO_PC, warp->registers[i].lanes, NULL};
@@ -391,6 +424,7 @@ static const struct divergence_waiting waiting = {
 const struct divergence_ops divergence_barriers = {
     .name = "barriers",
     .help = "a PC per thread; lanes that diverge reconverge at convergence barriers, and none of them waits for ever",
+    .check = barriers_check,
     .own.params = params_table,
     .own.params_bytes = sizeof(struct barriers_params),
     .own.stats = stats_table,

@@ -5,6 +5,7 @@
 #define HEDDLE_DIVERGENCE_BARRIERS_H
 
 #include "divergence/divergence.h"
+#include "simt/label.h"
 
 enum { REGISTERS = 16 };
 #define NONE UINT8_MAX
@@ -16,6 +17,7 @@ enum { REGISTERS = 16 };
     STAT(breaks, "lanes", "lanes that left a convergence barrier before it was met: by their end or a yield (BREAK)")  \
     STAT(switches, "switches", "changes from one path of a warp to another")                                           \
     STAT(yields, "switches", "of them, those of a path that could have gone on")                                       \
+    LABEL_STATS(STAT)                                                                                                  \
     LARGEST(registers_largest, "registers", "most convergence barriers of a warp in use at a time, of 16")             \
     LARGEST(paths_largest, "paths", "most paths of a warp at a time")
 
@@ -29,7 +31,8 @@ enum barriers_state {
     READY,
     MOVED,       /* and nobody has looked yet whether it is where its lanes meet */
     AT_REGISTER, /* where they meet */
-    AT_OTHERS    /* at a block barrier or a warp-level operation */
+    AT_OTHERS,   /* at a block barrier or a warp-level operation */
+    AT_LABEL     /* where lanes meet before the post-dominator */
 };
 
 struct barriers_path {
@@ -58,6 +61,7 @@ struct barriers_warp {
     bool moved;              /* some path is MOVED */
     uint16_t used;           /* registers */
     uint64_t turns;
+    struct label_state label;
     struct barriers_path paths[LANES_MAX];
     struct barriers_register registers[REGISTERS];
 };
@@ -66,6 +70,7 @@ struct barriers {
     const struct inst *code;
     const uint32_t *ends; /* by PC: that before which a straight run from there must end, for what is in the code */
     uint32_t yield_issues;
+    const struct label *label; /* NULL: none */
     struct barriers_warp *warps;
     struct barriers_stats stats;
 };
@@ -100,5 +105,14 @@ void barriers_leave_register(struct barriers *self, struct barriers_warp *warp, 
 bool barriers_leave_waited(struct barriers *self, struct barriers_warp *warp, struct barriers_path *path);
 /* Paths that moved wait where they meet, or are ready. Opening a register moves paths again. */
 void barriers_settle(struct barriers *self, struct barriers_warp *warp);
+
+/* ---- the label, where there is one: barriers_label.c ---- */
+
+/* A path that moved comes into its region or leaves it. */
+void barriers_label_move(struct barriers *self, struct barriers_warp *warp, struct barriers_path *path);
+/* Those at the label go on, if enough are there. */
+void barriers_label_meet(struct barriers *self, struct barriers_warp *warp);
+/* They go on in any case; false: there are none. */
+bool barriers_label_release(struct barriers *self, struct barriers_warp *warp);
 
 #endif

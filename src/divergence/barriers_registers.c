@@ -98,8 +98,13 @@ void barriers_settle(struct barriers *self, struct barriers_warp *warp) {
             if (path->state != MOVED)
                 continue;
             path->state = READY;
-            if (!barriers_has_arrived(warp, path))
+            if (self->label)
+                barriers_label_move(self, warp, path);
+            if (!barriers_has_arrived(warp, path)) {
+                if (self->label && label_arrive(self->label, &warp->label, path->pc, path->depth, path->lanes))
+                    path->state = AT_LABEL;
                 continue;
+            }
             struct barriers_register *reg = &warp->registers[path->inner];
             path->state = AT_REGISTER;
             reg->arrived |= path->lanes;
@@ -109,4 +114,6 @@ void barriers_settle(struct barriers *self, struct barriers_warp *warp) {
             break; /* paths have joined: begin again */
         }
     }
+    if (self->label)
+        barriers_label_meet(self, warp);
 }

@@ -138,6 +138,7 @@ void diverge_on_miss_settle(struct diverge_on_miss *m, unsigned warp) {
 static enum diverge_on_miss_place place_of(const struct inst *inst) {
     switch ((enum op)inst->op) {
     case OP_LD:
+    case OP_CP_ASYNC:
     case OP_ST: /* parameters of functions lie in local memory */
         return inst->space == SPACE_SHARED || inst->space == SPACE_CONST ? PLACE_PLAIN : PLACE_MEMORY;
     case OP_CALL:

@@ -35,6 +35,8 @@ static bool is_of_active_lanes(const struct module *module, const struct inst *i
 enum status divergence_check(const struct divergence_ops *mechanism, const struct module *module, const void *params,
                              struct report *report) {
     enum status status = mechanism->own.check ? mechanism->own.check(params, report) : STATUS_OK;
+    if (status == STATUS_OK && mechanism->check)
+        status = mechanism->check(params, module, report);
     if (!mechanism->forming)
         return status;
     char where[256];

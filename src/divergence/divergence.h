@@ -25,13 +25,16 @@ struct divergence_shape {
     const struct inst *code;
     uint32_t code_count;
     unsigned warps, warp_size, warps_per_block;
-    unsigned width;                       /* lanes of a group at most: threads have the first so many of their warps */
-    unsigned schedulers;                  /* issue slot s belongs to scheduler s mod this */
-    const void *params;                   /* values of the mechanism's own keys */
-    const uint64_t *now;                  /* the present cycle; always 0 in the functional run */
-    uint64_t *wake;                       /* forming: a cycle to come in which to call `advance`; UINT64_MAX: none */
+    unsigned width;      /* lanes of a group at most: threads have the first so many of their warps */
+    unsigned schedulers; /* issue slot s belongs to scheduler s mod this */
+    unsigned paths;      /* issue slots of each warp, where it has `paths`; else, and in the functional run, 0 */
+    const void *params;  /* values of the mechanism's own keys */
+    const uint64_t *now; /* the present cycle; always 0 in the functional run */
+    uint64_t *wake;      /* forming: a cycle to come in which to call `advance`; UINT64_MAX: none */
     const struct divergence_usage *usage; /* NULL in the functional run */
     const struct executor *executor; /* what threads hold; in the functional run only `guard`, `members` and `give` */
+    bool
+        apart; /* forming: a scoreboard by thread: threads of any issue come back each in its own time, not all at once */
 };
 
 /* ---- the capabilities, each optional ---- */
@@ -57,11 +60,61 @@ struct divergence_slipping {
     uint64_t (*arrived)(void *self, unsigned warp, uint32_t lanes);
 };
 
+/* Paths that loads divide: lanes whose data are there go on while others of their path wait. */
+enum divergence_division {
+    DIVIDES_NEVER,       /* `divide` is not called */
+    DIVIDES_AT_LOOK_UP,  /* when all accesses of a load of global or local memory have been looked up */
+    DIVIDES_WHEN_STALLED /* then, and again with more lanes in a cycle in which nothing of the SM can issue */
+};
+struct divergence_dividing {
+    /* With these values of its keys. */
+    enum divergence_division (*when)(const void *params);
+    /* Of the lanes of a load of the warp, `here` have hit, have no access or have got their data since; `misses` wait for theirs;
+     * neither is none. `stalled`: no slot but the load's own could issue. Each path that has lanes of both may be divided. It
+     * answers with the paths to be looked at again, bit k for path k; 0: none was divided, and the load is written back as a whole. */
+    uint64_t (*divide)(void *self, unsigned warp, uint32_t here, uint32_t misses, bool stalled);
+};
+
+/* Paths that take turns: one of a warp is active, and only it fetches and issues. It gives way to another when it is gone, or while it
+ * waits for data that the L1 had not and nothing of its scheduler can issue. */
+enum divergence_stalled { STALLED_ANY, STALLED_HALF, STALLED_ALL };
+struct divergence_turns {
+    enum divergence_stalled stalled; /* how many of the scheduler's warps must so wait */
+    bool yields;                     /* when its load is known to miss, and not when it needs the data */
+    bool refetches; /* the warp has one instruction buffer, which is filled anew for who becomes active */
+};
+struct divergence_turning {
+    /* With these values of its keys. */
+    struct divergence_turns (*turns)(const void *params);
+    /* A path of the warp has given way while it waited; path `to` is active. */
+    void (*gave_way)(void *self, unsigned warp, unsigned to);
+};
+
+/* Several paths of a warp in flight at once, in time, where the pipeline has a scoreboard. A warp w has shape->paths issue slots: slot
+ * k * shape->warps + w is that of its path k, and `offer` and `issued` are asked with it. The paths keep lanes and registers of
+ * their warp; their lanes are disjoint, and an instruction waits for registers of its own lanes alone. start, issued and go_on answer
+ * with the warp's paths to be looked at again, bit k for path k. In the functional run, and where a warp has one slot, that slot
+ * offers one path after another. Such a mechanism has `waiting` too: a path at a barrier offers nothing. */
+struct divergence_paths {
+    /* Issue slots of a warp, with these values of its keys: from 1 to LANES_MAX. */
+    unsigned (*most)(const void *params);
+    /* The path in the slot has gone on to pc within its straight run: told before the mechanism hears of another path of the warp. */
+    void (*moved)(void *self, unsigned slot, uint32_t pc);
+    /* Which of the ready paths of the warp, bit k for path k and never none, issues when the scheduler has chosen the warp; NULL: the
+     * one that issued last while it can, else the next. `moved` has been told of all of them where there are several. */
+    unsigned (*pick)(void *self, unsigned warp, uint32_t ready);
+    /* NULL: loads do not divide paths. */
+    const struct divergence_dividing *dividing;
+    /* NULL: every path that is ready may issue. `pick` then also says, of the paths that a warp has, which is active next. */
+    const struct divergence_turning *turning;
+};
+
 /* Groups that form anew: a group dissolves when it issues; its threads come back by `returned`, one by one where their data do,
- * and what they form then stands in any slot. All threads of a group are of one block. */
+ * and what they form then stands in any slot. With a scoreboard by thread (shape->apart) they come back when nothing that their next
+ * instruction needs is in flight, whatever else is. All threads of a group are of one block. */
 struct divergence_forming {
-    /* The instruction of these threads (of each lane, as in struct group) is written back, or their barrier has opened, and then
-     * they are in the lanes of one warp. */
+    /* The instruction of these threads (of each lane, as in struct group) is written back, or need not be for what they do next, or
+     * their barrier has opened, and then they are in the lanes of one warp. */
     uint64_t (*returned)(void *self, const uint16_t *threads, uint32_t lanes);
     /* What follows may be left out. */
     /* Another group of the bundle that the last offer began, on lanes that are still free; false: no more. What was offered and
@@ -87,6 +140,9 @@ struct divergence_forming {
      * threads do and not on when: in the functional run they come back at once. NULL function: it groups threads by when they come
      * back. */
     const char *(*needs_time)(const void *params);
+    /* Where the pipeline has a scoreboard: why a thread has one instruction in flight all the same, with these values of its keys;
+     * answers NULL, and NULL function: it has several, and comes back when the registers are there that its next one needs. */
+    const char *(*one_in_flight)(const void *params);
     /* A slot holds threads at different PCs: they have an instruction supply each, and fetch is not modelled. */
     bool fetches_alone;
     /* The threads of a load come back together, unless divergence.load_return says otherwise. */
@@ -112,13 +168,16 @@ struct divergence_ops {
     uint32_t (*alive)(const void *self, unsigned warp);
     /* Where each thread of the warp stands, for reports: next PC of each lane alive. */
     void (*where)(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]);
-    /* What it can beyond the core; NULL: it cannot. `forming` excludes the other two. */
+    /* What it can beyond the core; NULL: it cannot. `forming` excludes the others, `paths` excludes `slipping` and asks for `waiting`. */
     const struct divergence_waiting *waiting;
     const struct divergence_slipping *slipping;
+    const struct divergence_paths *paths;
     const struct divergence_forming *forming;
     /* What it holds for the warp, what runs next first: at most `most` rows, good until it is told anything; how many.
      * NULL: nothing beyond `where`. */
     unsigned (*show)(const void *self, unsigned warp, struct group_row *rows, unsigned most);
+    /* STATUS_INVALID with what of its own keys the module has not, before a launch; NULL: they name nothing in it. */
+    enum status (*check)(const void *params, const struct module *module, struct report *report);
     struct own own;
 };
 
@@ -133,19 +192,23 @@ static inline const char *divergence_needs_time(const struct divergence_ops *mec
 /* Does it access memory beyond the SM, as far as its text tells? */
 static inline bool divergence_is_global(const struct inst *inst) {
     return (inst->op == OP_LD || inst->op == OP_ST || inst->op == OP_ATOM || inst->op == OP_RED ||
-            inst->op == OP_LD_SNOOP || inst->op == OP_ST_SNOOP) &&
+            inst->op == OP_LD_SNOOP || inst->op == OP_ST_SNOOP || inst->op == OP_CP_ASYNC || inst_moves_tile(inst) ||
+            inst_accesses_image(inst)) &&
            (inst->space == SPACE_GLOBAL || inst->space == SPACE_LOCAL || inst->space == SPACE_GENERIC);
 }
 /* And do threads wait for what comes back? */
 static inline bool divergence_waits_for_memory(const struct inst *inst) {
-    return divergence_is_global(inst) && inst->op != OP_ST && inst->op != OP_LD_SNOOP && inst->op != OP_ST_SNOOP;
+    return divergence_is_global(inst) && inst->op != OP_ST && inst->op != OP_TILE_STORE && inst->op != OP_LD_SNOOP &&
+           inst->op != OP_ST_SNOOP && inst->op != OP_SUST && inst->op != OP_SURED && inst->op != OP_SUST_TEXEL &&
+           inst->op != OP_CP_ASYNC;
 }
 
-/* Groups that form anew: do threads of one issue all come back at once? Else some as their data come, or as others do that they wait
+/* Groups that form anew, without a scoreboard: do threads of one issue all come back at once? Else some as their data come, or as others do that they wait
  * for. */
 static inline bool divergence_returns_whole(const struct inst *inst) {
     return inst->op != OP_LD && inst->op != OP_ST && inst->op != OP_ATOM && inst->op != OP_RED && inst->op != OP_BAR &&
-           inst->op != OP_LD_SNOOP && inst->op != OP_ST_SNOOP && !inst_is_of_warps(inst);
+           inst->op != OP_LD_SNOOP && inst->op != OP_ST_SNOOP && inst->op != OP_CP_ASYNC && inst->op != OP_MBARRIER &&
+           !inst_accesses_image(inst) && !inst_is_of_warps(inst);
 }
 
 /* The mechanism of that exact name, or NULL. */

@@ -46,6 +46,7 @@ static void *dwf_create(struct arena *arena, const struct divergence_shape *shap
     formed_create(&dwf->pool, arena, threads);
     dwf->place_of = ARENA_ARRAY(arena, uint16_t, threads);
     dwf->keeps_lanes = params->register_file == REGISTERS_LANE_AWARE && params->policy != POLICY_PDOM;
+    dwf->apart = shape->apart;
     assoc_create(&dwf->youngest, arena, (size_t)blocks * shape->code_count, params->lut_entries, params->lut_ways);
     dwf->code = shape->code, dwf->code_count = shape->code_count;
     dwf->now = shape->now, dwf->wake = shape->wake;
@@ -102,7 +103,7 @@ static unsigned dwf_turns(const void *self, unsigned slot) {
 static void send(struct dwf *dwf, uint16_t number, const struct group *group, const struct executed *executed) {
     struct formed *formed = &dwf->pool.items[number];
     const uint32_t next = threads_next_of_all(executed);
-    if (dwf->keeps_lanes && next != NO_PC && executed->flow != FLOW_EXIT &&
+    if (dwf->keeps_lanes && !dwf->apart && next != NO_PC && executed->flow != FLOW_EXIT &&
         divergence_returns_whole(&dwf->code[group->pc])) {
         formed->pc = next;
         dwf->place_of[formed->threads[bits_first(formed->lanes)]] = (uint16_t)(number + 1);

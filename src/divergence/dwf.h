@@ -74,6 +74,7 @@ struct dwf {
     uint16_t *place_of;
     unsigned out;     /* such groups */
     bool keeps_lanes; /* threads take the same lanes in every group, and nothing of a group depends on more than them */
+    bool apart;       /* threads of one issue come back each in its own time */
     struct assoc youngest; /* [block][pc]: a place of the pool */
     const struct inst *code;
     uint32_t code_count;

@@ -13,7 +13,8 @@
  * PTX and code of Fermi and Tesla have no such instructions. There, a meeting is set where lanes part, at the branch's immediate
  * post-dominator and at its call depth, as `barriers` does. Since nobody has put a YIELD into loops that wait for other
  * threads, a path yields as it does in `barriers`: at a nanosleep, and at an atomic or a load that other threads' stores must
- * reach after yield_issues instructions. It then is not waited for where others wait for it. */
+ * reach after yield_issues instructions. It then is not waited for where others wait for it. There, lanes may also wait for each
+ * other at a label before the post-dominator: simt/label.h. */
 #include "divergence/hanoi.h"
 
 #include <assert.h>
@@ -24,6 +25,9 @@ static const struct param_description params_table[] = {
     PARAM_ENTRY(struct hanoi_params, first, "hanoi.first", CHOICE, "majority", "majority|taken|fewest", "", "", "which side of a branch runs first: the one with more lanes, the taken one, the one with fewer lanes")
     PARAM_ENTRY(struct hanoi_params, yield_issues, "hanoi.yield_issues", U32, "128", "1", "1000000000", "instructions", "PTX: what a path of a warp issues before it yields where it may wait for another thread")
     PARAM_ENTRY(struct hanoi_params, pc_bits, "hanoi.pc_bits", U32, "24", "8", "64", "bits", "of a PC, for heddle cost")
+#define PARAM(field, ...) PARAM_ENTRY(struct hanoi_params, field, __VA_ARGS__)
+    LABEL_PARAMS(PARAM, "hanoi")
+#undef PARAM
     PARAM_END};
 /* clang-format on */
 
@@ -41,7 +45,8 @@ static bool is_own(const struct inst *inst) { return inst->op >= OP_BSSY && inst
 
 /* Where a thread may look for what another does. */
 static bool may_spin(const struct inst *inst) {
-    return inst->op == OP_NANOSLEEP || inst->op == OP_ATOM || (inst->op == OP_LD && inst->order != ORDER_WEAK);
+    return inst->op == OP_NANOSLEEP || inst->op == OP_ATOM || inst->op == OP_MBARRIER ||
+           (inst->op == OP_LD && inst->order != ORDER_WEAK);
 }
 
 /* A straight run ends before an operation that waits for lanes, and behind one that paths depend on. */
@@ -51,7 +56,7 @@ static const uint32_t *find_ends(struct hanoi *self, uint32_t count) {
         if (self->own ? is_own(&self->code[pc]) : may_spin(&self->code[pc]))
             end = pc + 1;
         ends[pc] = end;
-        if (inst_meets(&self->code[pc]))
+        if (inst_meets(&self->code[pc]) || (self->label && label_ends(self->label, pc)))
             end = pc;
     }
     return ends;
@@ -66,6 +71,15 @@ static void look_at_code(struct hanoi *self, uint32_t count) {
     }
 }
 
+static struct label_params label_values(const struct hanoi_params *params) {
+    return (struct label_params){params->label_line, params->label_loops, params->label_lanes};
+}
+
+static enum status hanoi_check(const void *values, const struct module *module, struct report *report) {
+    const struct label_params label = label_values(values);
+    return label_check(&label, "hanoi", module, report);
+}
+
 static void *hanoi_create(struct arena *arena, const struct divergence_shape *shape) {
     struct hanoi *self = ARENA_NEW(arena, struct hanoi);
     self->arena = arena;
@@ -73,6 +87,8 @@ static void *hanoi_create(struct arena *arena, const struct divergence_shape *sh
     self->executor = shape->executor;
     self->params = *(const struct hanoi_params *)shape->params;
     look_at_code(self, shape->code_count);
+    const struct label_params label = label_values(&self->params);
+    self->label = self->own ? NULL : label_create(arena, shape->code, shape->code_count, &label);
     self->ends = find_ends(self, shape->code_count);
     self->warps = ARENA_ARRAY(arena, struct hanoi_warp, shape->warps);
     for (unsigned i = 0; i < shape->warps; i++) {
@@ -90,6 +106,7 @@ static uint64_t hanoi_start(void *control, unsigned number, uint32_t pc, uint32_
     warp->alive = lanes;
     warp->count = warp->meetings.count = warp->slice = 0;
     warp->valid = 0;
+    warp->label = (struct label_state){0};
     for (unsigned reg = 0; reg < HANOI_REGISTERS; reg++)
         warp->lanes[reg] = warp->arrived[reg] = 0;
     if (lanes)
@@ -145,6 +162,8 @@ static bool find_turn(struct hanoi *self, struct hanoi_warp *warp) {
             give_turn(self, warp, i);
             return true;
         }
+    if (hanoi_label_release(self, warp))
+        return true;
     for (unsigned i = warp->count; i-- > 0;)
         if (hanoi_leave_waited(self, warp, warp->paths[i].lanes))
             return !hanoi_top(warp)->held || find_turn(self, warp);
@@ -153,7 +172,7 @@ static bool find_turn(struct hanoi *self, struct hanoi_warp *warp) {
 
 /* The top can run, or another path that may instead. */
 static bool can_run(struct hanoi *self, struct hanoi_warp *warp) {
-    if (!warp->count)
+    if (!warp->count && !hanoi_label_release(self, warp))
         return false;
     if (!hanoi_top(warp)->held)
         return true;
@@ -238,6 +257,11 @@ static void go_and_meet(struct hanoi *self, struct hanoi_warp *warp, const struc
     go(self, warp, executed, moving, depth);
 }
 
+/* Where lanes that part there meet. */
+static uint32_t meets_at(const struct hanoi *self, uint32_t pc) {
+    return self->label && self->label->removed[pc] ? self->label->behind : self->code[pc].reconverge;
+}
+
 /* A branch that may part the lanes of the top. */
 static void branch(struct hanoi *self, struct hanoi_warp *warp, const struct executed *executed) {
     const struct hanoi_path path = *hanoi_top(warp);
@@ -246,7 +270,7 @@ static void branch(struct hanoi *self, struct hanoi_warp *warp, const struct exe
                                         {executed->target, taken, path.depth, false}};
     warp->count--;
     if (taken && staying)
-        hanoi_part(self, warp, &path, self->code[executed->pc].reconverge, path.depth);
+        hanoi_part(self, warp, &path, meets_at(self, executed->pc), path.depth);
     const unsigned more = bits_count(taken), fewer = bits_count(staying);
     const bool taken_first = self->params.first == FIRST_TAKEN || more == fewer ||
                              (self->params.first == FIRST_MAJORITY ? more > fewer : more < fewer);
@@ -279,8 +303,10 @@ static void go_next(struct hanoi *self, unsigned number, const struct executed *
         hanoi_obey(self, number, executed->pc, path.lanes & holds);
     } else if (!self->own && may_spin(inst) && warp->count && hanoi_top(warp)->lanes == path.lanes &&
                (inst->op == OP_NANOSLEEP || warp->slice >= self->params.yield_issues)) {
-        hanoi_leave_waited(self, warp, path.lanes);
-        yield(self, warp);
+        if (!hanoi_label_release(self, warp)) {
+            hanoi_leave_waited(self, warp, path.lanes);
+            yield(self, warp);
+        }
         warp->slice = 0;
     }
 }
@@ -304,9 +330,7 @@ static uint64_t hanoi_issued(void *control, unsigned number, const struct group 
     warp->slice += executed->pc + 1 - hanoi_top(warp)->pc;
     switch (executed->flow) {
     case FLOW_BRANCH: branch(self, warp, executed); break;
-    case FLOW_MULTI:
-        go_and_meet(self, warp, executed, executed->lanes, depth, self->code[executed->pc].reconverge);
-        break;
+    case FLOW_MULTI: go_and_meet(self, warp, executed, executed->lanes, depth, meets_at(self, executed->pc)); break;
     case FLOW_CALL: go_and_meet(self, warp, executed, executed->taken, depth + 1, executed->pc + 1); break;
     case FLOW_RETURN: go_and_meet(self, warp, executed, executed->taken, depth - 1, NO_PC); break;
     case FLOW_EXIT:
@@ -380,7 +404,8 @@ static void stand(uint32_t lanes, uint32_t pc, uint32_t pcs[LANES_MAX]) {
 }
 
 static void hanoi_where(const void *control, unsigned number, uint32_t pcs[LANES_MAX]) {
-    const struct hanoi_warp *warp = &((const struct hanoi *)control)->warps[number];
+    const struct hanoi *self = control;
+    const struct hanoi_warp *warp = &self->warps[number];
     for (unsigned i = 0; i < warp->meetings.count; i++) {
         const struct hanoi_meeting *meeting = &warp->meetings.items[i];
         const bool has_register = meeting->reg != HANOI_NO_REGISTER && !meeting->is_sync;
@@ -389,6 +414,8 @@ static void hanoi_where(const void *control, unsigned number, uint32_t pcs[LANES
     }
     for (unsigned i = 0; i < warp->count; i++)
         stand(warp->paths[i].lanes, warp->paths[i].pc, pcs);
+    if (warp->label.arrived)
+        stand(warp->label.arrived, self->label->pc, pcs);
 }
 
 /* The warp-split stack from the top, then that of reconvergence with the lanes that will meet. */
@@ -403,6 +430,8 @@ static unsigned hanoi_show(const void *control, unsigned number, struct group_ro
                                            : i + 1 == warp->count ? "runs"
                                                                   : "path",
                                            warp->paths[i].pc, NO_PC, warp->paths[i].lanes, NULL};
+    if (warp->label.arrived && count < most)
+        rows[count++] = (struct group_row){"waits at the label", self->label->pc, NO_PC, warp->label.arrived, NULL};
     for (unsigned i = warp->meetings.count; i-- > 0 && count < most;) {
         const struct hanoi_meeting *meeting = &warp->meetings.items[i];
         uint32_t lanes;
@@ -429,6 +458,7 @@ const struct divergence_ops divergence_hanoi = {
     .name = "hanoi",
     .help =
         "stacks of paths and meetings and convergence barriers that native code sets, as Turing has; PTX as if it did",
+    .check = hanoi_check,
     .own.params = params_table,
     .own.params_bytes = sizeof(struct hanoi_params),
     .own.stats = stats_table,

@@ -4,6 +4,7 @@
 #define HEDDLE_DIVERGENCE_HANOI_H
 
 #include "divergence/divergence.h"
+#include "simt/label.h"
 
 enum { HANOI_REGISTERS = 16, HANOI_NO_REGISTER = 255 };
 
@@ -16,6 +17,7 @@ enum { HANOI_REGISTERS = 16, HANOI_NO_REGISTER = 255 };
     STAT(yields, "switches", "changes to another path whose turn it was (YIELD)")                                      \
     STAT(spills, "registers",                                                                                          \
          "PTX: convergence barriers set while all registers were in use, which a compiler spills")                     \
+    LABEL_STATS(STAT)                                                                                                  \
     LARGEST(ws_largest, "entries", "most paths of a warp on its warp-split stack, of 32")                              \
     LARGEST(rec_largest, "entries", "most meetings on a warp's reconvergence stack")
 
@@ -30,6 +32,7 @@ enum hanoi_first { FIRST_MAJORITY, FIRST_TAKEN, FIRST_FEWEST };
 
 struct hanoi_params {
     uint32_t registers, first, yield_issues, pc_bits;
+    uint32_t label_line, label_loops, label_lanes;
 };
 
 /* An entry of the warp-split stack. */
@@ -60,6 +63,7 @@ struct hanoi_warp {
     } meetings;                                                /* the reconvergence stack */
     uint32_t lanes[HANOI_REGISTERS], arrived[HANOI_REGISTERS]; /* of each register; who waits at its BSYNC */
     uint16_t valid;
+    struct label_state label;
 };
 
 struct hanoi {
@@ -70,6 +74,7 @@ struct hanoi {
     bool own;       /* the code has convergence barriers of its own */
     uint16_t named; /* registers that the code names */
     struct hanoi_params params;
+    const struct label *label; /* PTX; NULL: none */
     struct hanoi_warp *warps;
     struct hanoi_stats stats;
 };
@@ -83,7 +88,25 @@ static inline bool hanoi_lanes_of(const struct hanoi_warp *warp, const struct ha
     return is_own || warp->valid >> meeting->reg & 1;
 }
 
+/* PTX: the meeting that these lanes, of one path, come to next. */
+static inline struct hanoi_meeting *hanoi_innermost(struct hanoi_warp *warp, uint32_t lanes) {
+    for (unsigned i = warp->meetings.count; i-- > 0;)
+        if (!warp->meetings.items[i].is_sync && warp->meetings.items[i].lanes & lanes)
+            return &warp->meetings.items[i];
+    return NULL;
+}
+
+/* ---- the label, where there is one: hanoi_label.c ---- */
+
+/* A path comes into its region or leaves it. */
+void hanoi_label_move(struct hanoi *self, struct hanoi_warp *warp, const struct hanoi_path *path);
+/* Those at the label are on top of the warp-split stack; false: there are none. */
+bool hanoi_label_release(struct hanoi *self, struct hanoi_warp *warp);
+
 /* ---- meetings: hanoi_meet.c ---- */
+
+/* A path goes on the warp-split stack in any case. */
+void hanoi_push_ready(struct hanoi *self, struct hanoi_warp *warp, struct hanoi_path path);
 
 /* A path goes on the warp-split stack; PTX: unless it stands where its lanes meet. */
 void hanoi_push(struct hanoi *self, struct hanoi_warp *warp, struct hanoi_path path);

@@ -15,18 +15,10 @@ static void remove_meeting(struct hanoi_warp *warp, unsigned i) {
         warp->meetings.items[i] = warp->meetings.items[i + 1];
 }
 
-/* PTX: the meeting that these lanes, of one path, come to next. */
-static struct hanoi_meeting *innermost(struct hanoi_warp *warp, uint32_t lanes) {
-    for (unsigned i = warp->meetings.count; i-- > 0;)
-        if (!warp->meetings.items[i].is_sync && warp->meetings.items[i].lanes & lanes)
-            return &warp->meetings.items[i];
-    return NULL;
-}
-
 /* PTX: a path that has returned from the function of a meeting never comes to it. */
 static struct hanoi_meeting *next_meeting(struct hanoi *self, struct hanoi_warp *warp, const struct hanoi_path *path) {
     for (struct hanoi_meeting *next;;) {
-        next = innermost(warp, path->lanes);
+        next = hanoi_innermost(warp, path->lanes);
         if (!next || next->pc == NO_PC || next->depth <= path->depth)
             return next;
         self->stats.broken += bits_count(next->lanes & path->lanes);
@@ -39,16 +31,23 @@ static bool has_arrived(const struct hanoi_meeting *meeting, const struct hanoi_
                                 : path->pc == meeting->pc && path->depth == meeting->depth;
 }
 
+void hanoi_push_ready(struct hanoi *self, struct hanoi_warp *warp, struct hanoi_path path) {
+    warp->paths[warp->count++] = path;
+    if (warp->count > self->stats.ws_largest)
+        self->stats.ws_largest = warp->count;
+}
+
 void hanoi_push(struct hanoi *self, struct hanoi_warp *warp, struct hanoi_path path) {
+    if (self->label)
+        hanoi_label_move(self, warp, &path);
     struct hanoi_meeting *next = self->own ? NULL : next_meeting(self, warp, &path);
     if (next && has_arrived(next, &path)) {
         next->arrived |= path.lanes;
         next->resume = path.pc;
         return;
     }
-    warp->paths[warp->count++] = path;
-    if (warp->count > self->stats.ws_largest)
-        self->stats.ws_largest = warp->count;
+    if (!self->label || !label_arrive(self->label, &warp->label, path.pc, path.depth, path.lanes))
+        hanoi_push_ready(self, warp, path);
 }
 
 /* Can the lanes of meeting i go on? Those of a register wait at a BSYNC of that register. */
@@ -87,11 +86,13 @@ void hanoi_settle(struct hanoi *self, struct hanoi_warp *warp) {
             return; /* only the top is looked at */
         }
     }
+    if (self->label && label_is_met(self->label, &warp->label))
+        hanoi_label_release(self, warp);
 }
 
 void hanoi_part(struct hanoi *self, struct hanoi_warp *warp, const struct hanoi_path *path, uint32_t pc,
                 uint32_t depth) {
-    const struct hanoi_meeting *next = self->own ? NULL : innermost(warp, path->lanes);
+    const struct hanoi_meeting *next = self->own ? NULL : hanoi_innermost(warp, path->lanes);
     if (self->own || (pc == NO_PC && !depth) || (next && next->pc == pc && next->depth == depth))
         return;
     self->stats.set++;
@@ -103,6 +104,7 @@ void hanoi_part(struct hanoi *self, struct hanoi_warp *warp, const struct hanoi_
 
 void hanoi_end(struct hanoi_warp *warp, uint32_t lanes) {
     warp->alive &= ~lanes;
+    warp->label.lanes &= ~lanes;
     for (unsigned reg = 0; reg < HANOI_REGISTERS; reg++)
         warp->lanes[reg] &= ~lanes;
     for (unsigned i = 0; i < warp->meetings.count; i++)
@@ -238,6 +240,8 @@ bool hanoi_is_sound(const struct hanoi *self, const struct hanoi_warp *warp) {
         sound = sound && warp->paths[i].lanes && !(seen & warp->paths[i].lanes);
         seen |= warp->paths[i].lanes;
     }
+    sound = sound && !(seen & warp->label.arrived);
+    seen |= warp->label.arrived;
     for (unsigned i = 0; i < warp->meetings.count; i++) {
         const struct hanoi_meeting *meeting = &warp->meetings.items[i];
         sound = sound && !(seen & meeting->arrived & warp->alive);

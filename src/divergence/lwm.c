@@ -64,7 +64,7 @@ static void *lwm_create(struct arena *arena, const struct divergence_shape *shap
     lwm->code = shape->code, lwm->executor = shape->executor;
     lwm->params = *(const struct lwm_params *)shape->params;
     lwm->warps_per_block = shape->warps_per_block, lwm->warp_size = shape->warp_size;
-    lwm->width = shape->width;
+    lwm->width = shape->width, lwm->apart = shape->apart;
     lwm->rows_max = rows_of(shape);
     lwm->per_block = (shape->warps_per_block + lwm->rows_max - 1) / lwm->rows_max;
     lwm->count = lwm_slots(shape);
@@ -171,7 +171,7 @@ static void send(struct lwm *lwm, struct lwm_large *large, const struct group *g
         return;
     }
     const uint16_t leader = group->threads[bits_first(going)];
-    const bool whole = divergence_returns_whole(&lwm->code[group->pc]);
+    const bool whole = !lwm->apart && divergence_returns_whole(&lwm->code[group->pc]);
     lwm->whole[leader] = whole ? going : 0;
     for (BITS_EACH(lane, whole ? 0 : going))
         lwm->leader[group->threads[lane]] = leader;
@@ -329,8 +329,14 @@ static const char *lwm_needs_time(const void *values) {
            "lwm.refetch=all needs no time";
 }
 
+/* Threads that others stand for have registers written that no flight is known for. */
+static const char *lwm_one_in_flight(const void *values) {
+    return ((const struct lwm_params *)values)->scalar ? "with lwm.scalar one sub-warp stands for all" : NULL;
+}
+
 static const struct divergence_forming forming = {
     .needs_time = lwm_needs_time,
+    .one_in_flight = lwm_one_in_flight,
     .returns_together = true,
     .slots = lwm_slots,
     .warp_threads = lwm_warp_threads,

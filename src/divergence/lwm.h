@@ -48,6 +48,7 @@ struct lwm {
     const struct executor *executor;
     struct lwm_params params;
     unsigned warps_per_block, warp_size, width, rows_max, per_block, count;
+    bool apart;             /* threads of one issue come back each in its own time */
     uint32_t uniform_words; /* of a large warp; 0: lwm.scalar is not asked for */
     uint32_t *alive, *busy; /* by warp */
     /* by thread: the first thread of the sub-warp it is in; of such a first thread: how many of the sub-warp are still

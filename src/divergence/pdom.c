@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stack per warp, reconvergence at immediate post-dominators [000 §3.2]: simt/stack.h. */
+/* A stack per warp, reconvergence at immediate post-dominators [000 §3.2]: simt/stack.h.
+ *
+ * Which side of a branch runs first is a key, because that is all that distinguishes other ways to keep masks in structured code.
+ * SPLIT and JOIN of Vortex go on with the side of more lanes, the taken one on a tie (read in its source). The exec masks of AMD's
+ * GPUs, which scalar instructions keep, walk through both sides in program order (the instructions read in LLVM's source, the
+ * order recalled); what these instructions take is not modelled: they issue to a unit of their own. */
 #define STACK_ROWS 1
 #include "divergence/divergence.h"
 #include "simt/stack.h"
@@ -9,9 +14,21 @@ struct pdom {
     struct stack *stacks;
 };
 
+struct pdom_params {
+    uint32_t first;
+};
+
+/* clang-format off */
+static const struct param_description params_table[] = {
+    PARAM_ENTRY(struct pdom_params, first, "pdom.first", CHOICE, "taken", "taken|fall-through|majority|fewest", "", "", "which side of a branch runs first: the taken one, the other, the one with more lanes, the one with fewer")
+    PARAM_END};
+/* clang-format on */
+
 static void *pdom_create(struct arena *arena, const struct divergence_shape *shape) {
     struct pdom *pdom = ARENA_NEW(arena, struct pdom);
     pdom->family = (struct stack_family){.arena = arena, .code = shape->code};
+    if (shape->params)
+        pdom->family.first = ((const struct pdom_params *)shape->params)->first;
     pdom->stacks = ARENA_ARRAY(arena, struct stack, shape->warps);
     for (unsigned i = 0; i < shape->warps; i++)
         stack_create(&pdom->stacks[i], &pdom->family, 1);
@@ -134,6 +151,8 @@ static void pdom_cost(const void *params, const struct cost_shape *shape, struct
 const struct divergence_ops divergence_pdom = {
     .name = "pdom",
     .help = "a stack per warp; lanes that diverge reconverge at the branch's immediate post-dominator",
+    .own.params = params_table,
+    .own.params_bytes = sizeof(struct pdom_params),
     .own.cost = pdom_cost,
     .create = pdom_create,
     .start = pdom_start,

@@ -12,20 +12,19 @@
  * another waits there, so that warps of one entry can be at different places. One whose threads part waits there until
  * every warp of the entry waits: at such a branch, a call or a return, where the entry's path ends, or for other threads
  * at a barrier. Then those at the lowest PC, the party, go on in entries above; the others keep their places, and when
- * the party has met again its threads are warps beside them. */
+ * the party has met again its threads are warps beside them.
+ *
+ * capri (tbc_capri.c): as divergent-only, but a warp waits only at branches where compaction is foretold to pay. */
 #include "divergence/tbc.h"
 
 #include <assert.h>
 
-enum { SYNC_EVERY, SYNC_DIVERGENT };
-
-struct tbc_params {
-    uint32_t sync;
-};
-
 /* clang-format off */
 static const struct param_description tbc_params_table[] = {
-    PARAM_ENTRY(struct tbc_params, sync, "tbc.sync", CHOICE, "every", "every|divergent-only", "", "", "conditional branches at which the warps of a block wait for each other: every one, or those at which threads of a warp part")
+    PARAM_ENTRY(struct tbc_params, sync, "tbc.sync", CHOICE, "every", "every|divergent-only|capri", "", "", "conditional branches at which the warps of a block wait for each other: every one, those at which threads of a warp part, of these the ones where compaction is foretold to pay")
+    PARAM_ENTRY(struct tbc_params, predictor, "tbc.predictor", CHOICE, "history", "history|always|never", "", "", "capri: where compaction is foretold to pay: where it last did, everywhere, nowhere")
+    PARAM_ENTRY(struct tbc_params, predictor_entries, "tbc.predictor_entries", U32, "32", "0", "65536", "branches", "capri: branches of which the table knows the last outcome; the oldest gives way; 0: all")
+    PARAM_ENTRY(struct tbc_params, lanes, "tbc.lanes", CHOICE, "home", "home|balanced", "", "", "lane of a thread: that of its number, or permuted by the number of its warp in the block (SIMD lane permutation)")
     PARAM_END};
 
 static const struct stat_description tbc_stats_table[] = {
@@ -34,6 +33,10 @@ static const struct stat_description tbc_stats_table[] = {
     STAT_ENTRY(struct tbc_stats, formed, "warps", "warps formed of the active threads then")
     STAT_ENTRY(struct tbc_stats, before, "warps", "warps of the program that had active threads then")
     STAT_ENTRY(struct tbc_stats, alone, "branches", "divergent-only: conditional branches that a warp passed without waiting")
+    STAT_ENTRY(struct tbc_stats, apart, "branches", "capri: divergent branches from which a warp went on by itself")
+    STAT_ENTRY(struct tbc_stats, foretold, "branches", "capri: divergent branches that all warps of a block have passed, together or not")
+    STAT_ENTRY(struct tbc_stats, right, "branches", "capri: of these, those where it was foretold whether compaction needs fewer warps")
+    LARGEST_ENTRY(struct tbc_stats, predictor_largest, "branches", "capri: most branches in the table of an SM")
     LARGEST_ENTRY(struct tbc_stats, depth, "entries", "deepest stack of a block")
     STAT_END};
 /* clang-format on */
@@ -41,14 +44,25 @@ static const struct stat_description tbc_stats_table[] = {
 /* A warp that is formed takes the slot of one of its block's. */
 static unsigned tbc_slots(const struct divergence_shape *shape) { return shape->warps; }
 
+/* SIMD lane permutation (Rhu and Erez, ISCA 2013): the formula of the balanced one is recalled, not read. */
+static void permute(struct tbc *tbc, struct arena *arena, const struct divergence_shape *shape) {
+    tbc->permutes = ((const struct tbc_params *)shape->params)->lanes == LANES_BALANCED;
+    tbc->flips = ARENA_ARRAY(arena, uint8_t, tbc->rows);
+    for (unsigned row = 0; tbc->permutes && row < tbc->rows; row++)
+        tbc->flips[row] = (uint8_t)((row % 2 ? ~(row / 2) : row / 2) & (shape->width - 1));
+}
+
 static void *tbc_create(struct arena *arena, const struct divergence_shape *shape) {
     struct tbc *tbc = ARENA_NEW(arena, struct tbc);
     const size_t threads = (size_t)shape->warps * shape->warp_size;
     tbc->family = (struct stack_family){.arena = arena, .code = shape->code};
     tbc->code = shape->code;
-    tbc->divergent_only = ((const struct tbc_params *)shape->params)->sync == SYNC_DIVERGENT;
+    const struct tbc_params *params = shape->params;
+    tbc->divergent_only = params->sync != SYNC_EVERY;
+    tbc->capri = params->sync == SYNC_CAPRI ? capri_create(arena, shape) : NULL;
     tbc->rows = shape->warps_per_block, tbc->warp_size = shape->warp_size;
     tbc->block_count = shape->warps / shape->warps_per_block;
+    permute(tbc, arena, shape);
     tbc->alive = ARENA_ARRAY(arena, uint32_t, shape->warps);
     tbc->home = ARENA_ARRAY(arena, uint8_t, threads);
     tbc->home_level = ARENA_ARRAY(arena, uint16_t, threads);
@@ -80,6 +94,8 @@ static uint64_t tbc_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes
     }
     block->stack.entries[0].lanes[warp % tbc->rows] = lanes;
     tbc_form_top(tbc, number);
+    if (tbc->capri)
+        capri_start(tbc, number);
     tbc->stats = stats; /* nobody has met */
     return slots_of(tbc, number);
 }
@@ -98,7 +114,7 @@ static bool tbc_offer(void *self, unsigned slot, struct group *out) {
     const struct tbc_warp *warp = warp_at(tbc, slot);
     if (!warp || warp->out || tbc->blocks[slot / tbc->rows].held)
         return false;
-    *out = (struct group){.pc = warp->pc, .lanes = warp->lanes, .stop_pc = NO_PC, .threads = warp->threads};
+    *out = (struct group){.pc = warp->pc, .lanes = warp->active, .stop_pc = NO_PC, .threads = warp->threads};
     return true;
 }
 
@@ -136,16 +152,18 @@ static bool ends_path(const struct inst *inst) {
 }
 
 /* Does the warp wait for the others of the block at the instruction that it has executed? */
-static bool waits_here(struct tbc *tbc, const struct tbc_level *level, const struct executed *executed) {
+static bool waits_here(struct tbc *tbc, unsigned slot, const struct tbc_level *level, const struct executed *executed) {
     const struct inst *inst = &tbc->code[executed->pc];
     if (!tbc->divergent_only)
         return ends_path(inst);
     if (!inst_may_part(inst) || inst->op == OP_BRX)
         return executed->flow == FLOW_MULTI || executed->flow == FLOW_CALL || executed->flow == FLOW_RETURN;
-    bool waits = executed_diverges(executed);
     for (unsigned i = 0; i < level->formed; i++)
-        waits |= level->warps[i].lanes && level->warps[i].arrived && level->warps[i].at == executed->pc;
-    tbc->stats.alone += !waits;
+        if (level->warps[i].lanes && level->warps[i].arrived && level->warps[i].at == executed->pc)
+            return true;
+    const bool waits =
+        tbc->capri ? capri_waits(tbc, slot / tbc->rows, slot % tbc->rows, executed) : executed_diverges(executed);
+    tbc->stats.alone += !waits && !executed_diverges(executed);
     return waits;
 }
 
@@ -157,8 +175,8 @@ static uint64_t tbc_issued(void *self, unsigned slot, const struct group *group,
     struct tbc_level *level = &block->levels.items[block->stack.count - 1];
     struct tbc_warp *warp = &level->warps[slot % tbc->rows];
     const uint32_t ended = executed->flow == FLOW_EXIT ? executed->taken : 0;
-    assert(!warp->out && !warp->arrived && warp->lanes == group->lanes);
-    const bool here = waits_here(tbc, level, executed);
+    assert(!warp->out && !warp->arrived && warp->active == group->lanes);
+    const bool here = !warp->apart && waits_here(tbc, slot, level, executed);
     if (here)
         gather(tbc, number, group, executed);
     if (ended)
@@ -172,16 +190,44 @@ static uint64_t tbc_issued(void *self, unsigned slot, const struct group *group,
     warp->at = here ? group->pc : NO_PC;
     warp->flow = executed->flow, warp->target = executed->target;
     if (tbc->divergent_only)
-        warp->lanes &= ~ended;
+        warp->active = warp->lanes &= ~ended;
+    if (warp->apart)
+        capri_issued(tbc, number, warp, group, executed);
     if (!tbc_is_waiting(tbc, warp) || !tbc_meet(tbc, number))
         return UINT64_C(1) << slot;
     return slots_of(tbc, number);
+}
+
+/* Threads that are not in the lanes of their warps, one by one. */
+static uint64_t returned_permuted(struct tbc *tbc, unsigned number, const uint16_t *threads, uint32_t lanes) {
+    struct tbc_block *block = &tbc->blocks[number];
+    uint64_t changed = 0;
+    for (BITS_EACH(lane, lanes)) {
+        const unsigned thread = threads[lane], row = thread / tbc->warp_size - number * tbc->rows;
+        const uint32_t bit = UINT32_C(1) << thread % tbc->warp_size;
+        assert(block->out[row] & bit);
+        block->out[row] &= ~bit;
+        if (block->pending[row] & bit) {
+            block->pending[row] &= ~bit;
+            if (!--block->held)
+                changed |= slots_of(tbc, number);
+            continue;
+        }
+        struct tbc_warp *warp = &block->levels.items[tbc->home_level[thread]].warps[tbc->home[thread]];
+        if (!--warp->out) {
+            warp->others = false;
+            changed |= UINT64_C(1) << (number * tbc->rows + tbc->home[thread]);
+        }
+    }
+    return changed;
 }
 
 static uint64_t tbc_returned(void *self, const uint16_t *threads, uint32_t lanes) {
     struct tbc *tbc = self;
     const unsigned number = threads[bits_first(lanes)] / tbc->warp_size / tbc->rows;
     struct tbc_block *block = &tbc->blocks[number];
+    if (tbc->permutes)
+        return returned_permuted(tbc, number, threads, lanes);
     uint64_t changed = 0;
     uint32_t met = 0;
     for (uint32_t rest = lanes, here; rest; rest &= ~here) {
@@ -212,18 +258,26 @@ static uint64_t tbc_returned(void *self, const uint16_t *threads, uint32_t lanes
 
 static uint32_t tbc_alive(const void *self, unsigned warp) { return ((const struct tbc *)self)->alive[warp]; }
 
+static void warp_where(const struct tbc *tbc, const struct tbc_warp *warp, uint32_t pcs[LANES_MAX]) {
+    for (BITS_EACH(lane, warp->lanes))
+        pcs[lane] = warp->arrived && warp->at != NO_PC ? warp->at : warp->pc;
+    if (warp->apart)
+        capri_where(tbc, warp, pcs);
+}
+
 static void tbc_where(const void *self, unsigned number, uint32_t pcs[LANES_MAX]) {
     const struct tbc *tbc = self;
     const struct tbc_block *block = &tbc->blocks[number / tbc->rows];
     stack_where(&block->stack, number % tbc->rows, pcs);
     for (unsigned k = 0; k < block->stack.count && k < block->levels.count; k++) {
         const struct tbc_level *level = &block->levels.items[k];
-        for (unsigned i = 0; i < level->formed && (level->parked || k + 1 == block->stack.count); i++)
+        for (unsigned i = 0; i < level->formed && (level->parked || k + 1 == block->stack.count); i++) {
+            uint32_t here[LANES_MAX];
+            warp_where(tbc, &level->warps[i], here);
             for (BITS_EACH(lane, level->warps[i].lanes))
                 if (level->warps[i].threads[lane] / tbc->warp_size == number)
-                    pcs[level->warps[i].threads[lane] % tbc->warp_size] =
-                        level->warps[i].arrived && level->warps[i].at != NO_PC ? level->warps[i].at
-                                                                               : level->warps[i].pc;
+                    pcs[level->warps[i].threads[lane] % tbc->warp_size] = here[lane];
+        }
     }
 }
 
@@ -239,7 +293,9 @@ static unsigned tbc_show(const void *self, unsigned number, struct group_row *ro
     const struct stack_entry *top = stack_top(&block->stack);
     for (unsigned i = 0; i < level->formed && count < most; i++) {
         const struct tbc_warp *warp = &level->warps[i];
-        if (warp->lanes)
+        if (warp->apart)
+            count += capri_show(tbc, warp, rows + count, most - count);
+        else if (warp->lanes)
             rows[count++] = (struct group_row){warp->arrived ? "waits" : "warp",
                                                warp->arrived && warp->at != NO_PC ? warp->at : warp->pc,
                                                below.count ? top->reconverge : NO_PC, warp->lanes, warp->threads};
@@ -253,13 +309,15 @@ static const void *tbc_statistics(const void *self) { return &((const struct tbc
 static const char *tbc_needs_time(const void *values) {
     if (((const struct tbc_params *)values)->sync == SYNC_EVERY)
         return NULL;
-    return "with tbc.sync=divergent-only who meets depends on when warps come; tbc.sync=every needs no time";
+    return "with tbc.sync=divergent-only and capri who meets depends on when warps come; tbc.sync=every needs no time";
 }
 
 /* divergent-only: warps that wait below a party keep their places; every warp has a thread of its own. */
 static void tbc_cost(const void *values, const struct cost_shape *shape, struct cost *out) {
-    const bool every = ((const struct tbc_params *)values)->sync == SYNC_EVERY;
-    cost_block_compaction(shape, every ? shape->warps : shape->threads, out);
+    const struct tbc_params *params = values;
+    cost_block_compaction(shape, params->sync == SYNC_EVERY ? shape->warps : shape->threads, out);
+    if (params->sync == SYNC_CAPRI)
+        cost_adequacy(shape, params->predictor_entries, out);
 }
 
 static const struct divergence_forming forming = {

@@ -23,10 +23,12 @@ static void form(struct tbc *tbc, unsigned number, const uint32_t *mask, uint32_
     struct tbc_level *level = level_of(tbc, block, entry);
     uint8_t filled[LANES_MAX] = {0}, places[STACK_ROWS];
     unsigned made = 0, free = 0;
+    block->formations++;
     for (unsigned row = 0; row < tbc->rows; row++) {
         tbc->stats.before += mask[row] != 0;
-        for (BITS_EACH(lane, mask[row])) {
-            const unsigned thread = (number * tbc->rows + row) * tbc->warp_size + lane, nth = filled[lane]++;
+        for (BITS_EACH(column, mask[row])) {
+            const unsigned lane = column ^ tbc->flips[row], nth = filled[lane]++;
+            const unsigned thread = (number * tbc->rows + row) * tbc->warp_size + column;
             if (nth == made) {
                 while (free < level->formed && level->warps[free].lanes)
                     free++;
@@ -35,6 +37,7 @@ static void form(struct tbc *tbc, unsigned number, const uint32_t *mask, uint32_
             }
             struct tbc_warp *warp = &level->warps[places[nth]];
             warp->lanes |= UINT32_C(1) << lane; /* so that its place is taken */
+            warp->active = warp->lanes;
             warp->threads[lane] = (uint16_t)thread;
             tbc->home[thread] = places[nth], tbc->home_level[thread] = (uint16_t)entry;
             level->formed = free >= level->formed ? free + 1 : level->formed;
@@ -127,6 +130,8 @@ static void go_on_at(struct tbc *tbc, unsigned number, uint32_t at) {
     struct stack_gathered *gathered = &block->gathered;
     struct tbc_level *level = level_of(tbc, block, block->stack.count - 1);
     uint32_t others[STACK_ROWS];
+    if (tbc->capri)
+        capri_judge_party(tbc, number, at);
     gather_party(tbc, block, level, number * tbc->rows, at);
     for (unsigned row = 0; row < tbc->rows; row++) {
         others[row] = gathered->taken[row] & ~gathered->lanes[row];

@@ -56,7 +56,8 @@ struct driver {
     struct driver_context primary;
     struct driver_context *created;
     uint64_t numbers;
-    struct link_job *links; /* driver/link.c */
+    struct link_job *links;              /* driver/link.c */
+    struct driver_reference *references; /* driver/reference.c */
 };
 
 /* The lock is held. Made when first asked for. */

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "cuda/image.h"
-#include "cuda/join.h"
+#include "compile/fatbin.h"
 #include "device/load.h"
 #include "driver/driver.h"
 #include "driver/read.h"
@@ -89,7 +89,7 @@ static enum cuda_error add_part(const void *handle, const struct link_part *part
     if (!job || (!part->path && !part->data))
         return driver_leave(cuda, job ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
     enum cuda_error error = read_part(job, part, image_wish(cuda).sm, &next, &report);
-    if (!error && join_add(&job->all, job->count, &next, &job->arena, &report))
+    if (!error && fatbin_add(&job->all, job->count, &next, &job->arena, &report))
         error = cudaErrorInvalidPtx;
     if (!error)
         job->count++;

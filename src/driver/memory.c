@@ -11,6 +11,7 @@ RUNTIME(13, cudaMalloc, void **, size_t);
 RUNTIME(13, cudaMallocPitch, void **, size_t *, size_t, size_t);
 RUNTIME(13, cudaMemcpyAsync, void *, const void *, size_t, int, void *);
 RUNTIME(13, cudaMemcpy3DAsync, const struct copy3d *, void *);
+RUNTIME(13, cudaArrayGetInfo, struct channel_format *, struct extent_bytes *, unsigned *, const void *);
 RUNTIME(13, cudaPointerGetAttributes, struct pointer_attributes *, const void *);
 RUNTIME(13, cudaGraphAddMemcpyNode, void **, void *, void *const *, size_t, const struct copy3d *);
 RUNTIME(13, cudaGraphAddMemsetNode, void **, void *, void *const *, size_t, const struct fill_node_params *);
@@ -102,15 +103,23 @@ struct driver_copy3d {
     size_t width, height, depth;
 };
 
+/* Bytes of what the runtime counts on a side: of texels where it is an array. */
+static size_t unit_of(const struct driver_side3d *side) {
+    struct channel_format format;
+    if (side->place != PLACE_ARRAY || heddle_13_cudaArrayGetInfo(&format, NULL, NULL, side->array))
+        return 1;
+    return (size_t)(format.x + format.y + format.z + format.w) / 8;
+}
+
 static struct copy3d_side side_of(const struct driver_side3d *side) {
     return (struct copy3d_side){.array = side->place == PLACE_ARRAY ? side->array : NULL,
-                                .at = {side->x, side->y, side->z},
+                                .at = {side->x / unit_of(side), side->y, side->z},
                                 .memory = {.data = side->place == PLACE_HOST ? side->host : side->device,
                                            .pitch = side->pitch,
                                            .height = side->height}};
 }
 
-/* As the runtime is told; false: a side is nowhere. Arrays are refused behind here. */
+/* As the runtime is told; false: a side is nowhere, or a part of an array is not of whole texels. */
 static bool copy_of(const struct driver_copy3d *order, struct copy3d *out) {
     static const int kinds[3][3] = {
         [PLACE_HOST] = {[PLACE_HOST] = COPY_HOST_TO_HOST, [PLACE_DEVICE] = COPY_HOST_TO_DEVICE},
@@ -118,9 +127,13 @@ static bool copy_of(const struct driver_copy3d *order, struct copy3d *out) {
     const int from = order->from.place, to = order->to.place;
     if (from < PLACE_HOST || from > PLACE_UNIFIED || to < PLACE_HOST || to > PLACE_UNIFIED)
         return false;
+    const size_t from_unit = unit_of(&order->from), to_unit = unit_of(&order->to);
+    const size_t unit = from_unit > to_unit ? from_unit : to_unit;
+    if (order->from.x % from_unit || order->to.x % to_unit || order->width % unit)
+        return false;
     *out = (struct copy3d){.from = side_of(&order->from),
                            .to = side_of(&order->to),
-                           .extent = {order->width, order->height, order->depth},
+                           .extent = {order->width / unit, order->height, order->depth},
                            .kind = from > PLACE_DEVICE || to > PLACE_DEVICE ? COPY_DEFAULT : kinds[from][to]};
     return true;
 }

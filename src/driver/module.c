@@ -6,6 +6,7 @@
 #include "cuda/image.h"
 #include "driver/driver.h"
 #include "driver/read.h"
+#include "driver/texture.h"
 
 /* ---- images that programs load themselves ---- */
 
@@ -143,6 +144,13 @@ API_CU(cuModuleGetLoadingMode, int *out) {
     if (out)
         *out = EAGER;
     return driver_end(out ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+uint64_t module_reference(struct runtime *cuda, const void *module, const char *name) {
+    const struct image *image = image_find(cuda, module);
+    uint64_t address = 0;
+    const struct symbol *found = image ? image_variable(image, name, &address) : NULL;
+    return found && found->is_reference ? address : 0;
 }
 
 /* ---- entry points: kernels ---- */

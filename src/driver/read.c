@@ -40,7 +40,7 @@ static enum cuda_error read_native(const void *data, size_t bytes, const struct 
     const unsigned flags = header.e_flags;
     const bool is_above = header.e_ident[EI_ABIVERSION] >= ABI_WITH_SM_ABOVE;
     const unsigned sm = is_above ? flags >> 8 & 0xff : flags & 0xff;
-    if (wish->sm && !wish->ptx_only && fatbin_runs(wish->sm, sm)) {
+    if (wish->sm && !wish->ptx_only && sm_runs(wish->sm, sm)) {
         *out = (struct fatbin){
             .ptx = data, .bytes = bytes ? bytes : elf_bytes(&header, data), .arch = sm, .is_native = true};
         return cudaSuccess;

@@ -4,7 +4,7 @@
 #define HEDDLE_DRIVER_READ_H
 
 #include "cuda/cuda.h"
-#include "cuda/fatbin.h"
+#include "compile/fatbin.h"
 
 enum { MODULE_BYTES_MIN = 64, MODULE_BYTES_MAX = 1 << 30 };
 

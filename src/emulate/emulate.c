@@ -9,6 +9,7 @@
 #include "emulate/state.h"
 #include "simt/threads.h"
 #include "exec/step.h"
+#include "exec/watch.h"
 
 static const uint64_t no_time = 0;
 
@@ -54,8 +55,9 @@ static void start_block(struct emulation_run *run, struct resident *resident, ui
     resident->block = block;
     resident->next_slot = resident->warps_left = 0;
     resident->waiting.alive = 0;
-    for (unsigned i = 0; i < BARRIERS; i++)
-        resident->waiting.barriers[i] = (struct barrier){0};
+    for (BITS_EACH(id, resident->waiting.begun))
+        resident->waiting.barriers[id] = (struct barrier){0};
+    resident->waiting.begun = 0;
     for (unsigned w = 0; w < run->warp_count; w++) {
         const uint32_t lanes = exec_warp_lanes(resident->exec, w);
         resident->warps[w] = (struct emulated_warp){.done = lanes == 0};
@@ -103,6 +105,12 @@ static void let_go(void *owner, unsigned w, const struct waiting *those, const s
     go_on(waiter, w, those->lanes);
 }
 
+static void let_go_watched(void *owner, unsigned w, const struct waiting *those, const struct barrier_result *result) {
+    const struct emulated_waiter *waiter = owner;
+    exec_watch_leave(waiter->resident->exec, w, those->pc, those->lanes, those->at, waiter->resident->waiting.alive);
+    let_go(owner, w, those, result);
+}
+
 static uint32_t alive(const void *owner, unsigned w) {
     const struct emulated_waiter *waiter = owner;
     return waiter->run->options->mechanism->alive(waiter->resident->control, w);
@@ -143,9 +151,13 @@ static bool execute(void *owner, unsigned w, const struct group *group, uint32_t
 
 static const struct waiting_mode functional = {
     .hold = hold, .let_go = let_go, .alive = alive, .named = named, .execute = execute};
+static const struct waiting_mode watched = {
+    .hold = hold, .let_go = let_go_watched, .alive = alive, .named = named, .execute = execute};
 
 static struct waiting_caller caller_of(struct emulated_waiter *waiter) {
-    return (struct waiting_caller){&functional, waiter, waiter->run->linked->module->code};
+    struct waiting_caller caller = waiter->run->caller;
+    caller.owner = waiter;
+    return caller;
 }
 
 /* This and what follows is kept apart, so that the loop of a warp needs few registers. threads NULL: they are the warp's. */
@@ -276,9 +288,14 @@ static enum status run_group(struct emulation_run *run, struct resident *residen
     }
 }
 
+/* Short turns mostly, and now and then one in which another block gets far. */
+static uint64_t turn_by_chance(struct emulation_run *run) {
+    return 1 + rng_below(&run->chance, run->options->turn_issues << rng_below(&run->chance, 8));
+}
+
 /* One turn of a block; ends early when the block does. */
 static enum status run_turn(struct emulation_run *run, struct resident *resident) {
-    const uint64_t until = run->stats->issued + run->options->turn_issues;
+    const uint64_t until = run->stats->issued + (run->options->order ? turn_by_chance(run) : run->options->turn_issues);
     const bool forms = run->options->mechanism->forming;
     const unsigned slots = forms ? ISSUE_SLOTS_MAX : run->warp_count;
     unsigned idle = 0;
@@ -302,6 +319,14 @@ static enum status run_turn(struct emulation_run *run, struct resident *resident
     return STATUS_OK;
 }
 
+static uint64_t block_in_order(const struct emulation_run *run, uint64_t block) {
+    const struct emulate_order *order = run->options->order;
+    const uint64_t count = run->emulation->end_block; /* such a run has all blocks */
+    if (count > UINT32_MAX)
+        return block;
+    return (order->block_first + block * (order->block_step % count)) % count;
+}
+
 /* The next block to start; false: there is none. */
 static bool take_block(struct emulation_run *run, uint64_t *block) {
     struct block_supply *supply = run->emulation->supply;
@@ -313,6 +338,8 @@ static bool take_block(struct emulation_run *run, uint64_t *block) {
     if (run->next_block == run->end_block)
         return false;
     *block = run->next_block++;
+    if (run->options->order)
+        *block = block_in_order(run, *block);
     return true;
 }
 
@@ -337,6 +364,8 @@ static enum status run_place(struct emulation_run *run, struct resident *residen
         if (resident->warps_left)
             return STATUS_OK;
         resident->busy = false;
+        if (run->launch->watch)
+            exec_watch_end(resident->exec);
         run->busy--;
         run->stats->blocks++;
     }
@@ -357,8 +386,12 @@ enum status emulate(struct arena *arena, const struct emulation *emulation, stru
                                 .next_block = emulation->first_block,
                                 .end_block = emulation->supply ? emulation->first_block : emulation->end_block,
                                 .warp_count = exec_warps_of(emulation->launch),
-                                .full_lanes = bits_low(emulation->launch->warp_size)};
+                                .full_lanes = bits_low(emulation->launch->warp_size),
+                                .caller = {emulation->launch->watch ? &watched : &functional, NULL,
+                                           emulation->linked->module->code}};
     struct resident *residents = ARENA_ARRAY(arena, struct resident, options->resident_blocks);
+    if (options->order)
+        rng_seed(&run.chance, ~options->order->seed);
     const uint64_t until_ns = emulation->alone_ns ? team_clock_ns() + emulation->alone_ns : 0;
     unsigned place = 0;
     /* A block that ends within its turn makes room at once, so only long blocks need more than one place. */
@@ -366,7 +399,8 @@ enum status emulate(struct arena *arena, const struct emulation *emulation, stru
         const enum status status = run_place(&run, &residents[place], until_ns);
         if (status != STATUS_OK)
             return status;
-        place = (place + 1) % options->resident_blocks;
+        place = (options->order ? (unsigned)rng_below(&run.chance, options->resident_blocks) : place + 1) %
+                options->resident_blocks;
     } while (run.busy);
     return STATUS_OK;
 }

@@ -24,6 +24,21 @@ struct issue_listener {
     void *self;
 };
 
+/* Another order of the same launch (heddle check --explore): warps and lanes go on by chance, and blocks begin in another order. */
+enum emulate_pick { PICK_ANY, PICK_FIRST, PICK_LAST, PICK_LEAST_PC, PICK_MOST_PC, PICKS };
+struct emulate_order {
+    uint64_t seed;
+    bool scatters;             /* lanes go on by chance (emulate/scatter.c); else as the machine's mechanism has it */
+    unsigned burst;            /* what a choice holds for: issues, at least 1 */
+    unsigned part;             /* of 256: that only some of the lanes go on that could */
+    unsigned pick;             /* enum emulate_pick: among lanes of a warp */
+    uint64_t turn_issues;      /* as in emulate_options */
+    uint64_t max_instructions; /* the same; 0: as it is there */
+    uint64_t block_step,
+        block_first; /* block i is number (first + i * step) modulo their number; step has no factor with it */
+};
+extern const struct divergence_ops emulate_scatter;
+
 struct emulate_options {
     const struct divergence_ops *mechanism;
     const void *mechanism_params;
@@ -33,6 +48,7 @@ struct emulate_options {
     uint64_t max_instructions;             /* 0: no limit */
     uint32_t resident_blocks;              /* blocks under way at a time, at least 1 */
     const struct issue_listener *listener; /* NULL: nobody */
+    const struct emulate_order *order;     /* NULL: as they come */
 };
 
 /* Blocks for several host threads, so many at a time. */

@@ -163,6 +163,17 @@ static void publish_all(void *self, unsigned thread) {
         publish(attempt->parallel, i);
 }
 
+/* Whoever wants to know what the launch touches. */
+static void note_all(const struct parallel *parallel) {
+    const struct footprint *to = parallel->memory->footprint;
+    const size_t words = footprint_bytes(parallel->memory->used_bytes) / sizeof(uint64_t);
+    for (unsigned i = 0; to && i < parallel->threads; i++)
+        for (size_t word = 0; word < words; word++) {
+            to->loaded[word] |= parallel->footprints[i].loaded[word];
+            to->stored[word] |= parallel->footprints[i].stored[word];
+        }
+}
+
 static void add_stats(struct emulate_stats *into, const struct emulate_stats *from, uint32_t code_count) {
     into->full_groups += from->full_groups, into->branches_parted += from->branches_parted;
     into->threads += from->threads, into->blocks += from->blocks, into->issued += from->issued;
@@ -195,6 +206,7 @@ static bool try_rest(struct parallel *parallel, const struct emulation *emulatio
     const bool good = is_as_by_one(parallel, emulation);
     if (good) {
         parallel->launches++;
+        note_all(parallel);
         team_run(parallel->team, publish_all, &attempt);
         for (unsigned i = 0; i < parallel->threads; i++) {
             exec_counts_add(emulation->counts, &parallel->workers[i].counts, code_count);

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_EMULATE_STATE_H
 #define HEDDLE_EMULATE_STATE_H
 
+#include "base/rng.h"
 #include "emulate/emulate.h"
 #include "simt/waiting.h"
 
@@ -38,7 +39,9 @@ struct emulation_run {
     uint32_t full_lanes;            /* every lane that a warp can have */
     uint64_t next_block, end_block; /* that this run has taken and not begun */
     uint64_t idle_turns;
-    unsigned busy; /* places */
+    struct rng chance;            /* of emulate_options.order */
+    unsigned busy;                /* places */
+    struct waiting_caller caller; /* without its owner */
 };
 
 /* ---- reports.c: why it stopped, with where the threads of the block stand ---- */

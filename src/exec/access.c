@@ -33,6 +33,12 @@ uint64_t exec_read(const struct exec *exec, unsigned warp, const struct row *row
         memcpy(&word, values, sizeof word);
         return (word >> lane & 1) ^ row->negated;
     }
+    if (row->is_pair) {
+        uint32_t halves[2];
+        memcpy(&halves[0], values + sizeof *halves * lane, sizeof *halves);
+        memcpy(&halves[1], values + sizeof *halves * (LANES_MAX + lane), sizeof *halves);
+        return (uint64_t)halves[1] << 32 | halves[0];
+    }
     memcpy(&value, values + (size_t)row->bytes * lane, row->bytes);
     return value;
 }
@@ -46,6 +52,12 @@ void exec_write(struct exec *exec, unsigned warp, const struct row *row, unsigne
         memcpy(&word, values, sizeof word);
         word = (word & ~(UINT32_C(1) << lane)) | (value ? UINT32_C(1) << lane : 0);
         memcpy(values, &word, sizeof word);
+        return;
+    }
+    if (row->is_pair) {
+        const uint32_t halves[2] = {(uint32_t)value, (uint32_t)(value >> 32)};
+        memcpy(values + sizeof *halves * lane, &halves[0], sizeof *halves);
+        memcpy(values + sizeof *halves * (LANES_MAX + lane), &halves[1], sizeof *halves);
         return;
     }
     memcpy(values + (size_t)row->bytes * lane, &value, row->bytes);
@@ -98,6 +110,12 @@ static void describe_outside(const struct outside *one, const char *name, const 
                  (unsigned)one->bytes, one->address);
         return;
     }
+    const struct allocation *kept = memory_find_kept(memory, one->address);
+    if (kept) {
+        snprintf(out, size, "%s of %u bytes at byte %" PRIu64 " of '%s', which was freed", name, (unsigned)one->bytes,
+                 one->address - kept->start, kept->name);
+        return;
+    }
     const struct allocation *found = memory_find(memory, one->address);
     const struct allocation *near = found ? found : memory_nearest(memory, one->address);
     if (near)
@@ -120,11 +138,17 @@ static struct outside outside_at(enum space space, uint64_t address, uint32_t by
 static uint8_t *leave(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, struct outside one) {
     one.block = exec->block;
     one.thread = exec->launch->warp_size * warp + lane;
+    char text[sizeof exec->fault.message];
+    if (exec->launch->watch) {
+        describe_outside(&one, op_name(step->inst->op), exec->memory, text, sizeof text);
+        exec->refused_at = one.address;
+        exec_refuse(exec, warp, lane, step, WATCH_OUTSIDE, text);
+        return memset(exec->nowhere, 0, sizeof exec->nowhere);
+    }
     if (exec->counts->outside) {
         exec_outside_add(&exec->counts->outside[step - exec->linked->steps], &one);
         return memset(exec->nowhere, 0, sizeof exec->nowhere);
     }
-    char text[sizeof exec->fault.message];
     describe_outside(&one, op_name(step->inst->op), exec->memory, text, sizeof text);
     exec_fail(exec, warp, lane, step, "%s", text);
     return NULL;
@@ -153,6 +177,11 @@ uint64_t exec_report_outside(const struct linked *linked, const struct exec_laun
     return total;
 }
 
+static bool reads(const struct inst *inst) {
+    return inst->op == OP_LD || inst->op == OP_LD_SNOOP || inst->op == OP_CP_ASYNC || inst->op == OP_TEX ||
+           inst->op == OP_SULD || inst->op == OP_TILE_LOAD || (inst->op == OP_BULK && inst->mode == MODE_BULK_LOAD);
+}
+
 static uint8_t *translate_global(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
                                  uint64_t address, uint32_t bytes) {
     const struct allocation *found = memory_find(exec->memory, address);
@@ -163,9 +192,7 @@ static uint8_t *translate_global(struct exec *exec, unsigned warp, unsigned lane
     if (found && range_within(address - site.low, bytes, site.high - site.low)) {
         struct footprint *footprint = exec->memory->footprint;
         if (footprint)
-            footprint_note(step->inst->op == OP_LD || step->inst->op == OP_LD_SNOOP ? footprint->loaded
-                                                                                    : footprint->stored,
-                           address, bytes);
+            footprint_note(reads(step->inst) ? footprint->loaded : footprint->stored, address, bytes);
         if (!in_heap) /* blocks of the heap come and go */
             exec->sites[step - exec->linked->steps] = site;
         return memory_host(exec->memory, address);
@@ -178,7 +205,10 @@ uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const s
     if (address & (bytes - 1)) {
         exec_fail(exec, warp, lane, step, "%s of %u bytes at address 0x%" PRIx64 " is misaligned",
                   op_name(step->inst->op), bytes, address);
-        return NULL;
+        if (!exec->launch->watch)
+            return NULL;
+        exec_refuse(exec, warp, lane, step, WATCH_MISALIGNED, exec->fault.message);
+        return memset(exec->nowhere, 0, sizeof exec->nowhere);
     }
     enum space space = step->address.space;
     if (space == SPACE_GENERIC && address < GLOBAL_BASE) {
@@ -414,9 +444,11 @@ bool exec_inner_step(struct exec *exec, unsigned warp, const struct step *step, 
     case KIND_STORE: return (exec->core ? exec_timed_store : exec_store_step)(exec, warp, step, lanes);
     case KIND_ATOMIC: return (exec->core ? exec_timed_atomic : exec_atomic_step)(exec, warp, step, lanes);
     case KIND_SNOOP: return exec_snoop_step(exec, warp, step, lanes);
+    case KIND_IMAGE: return exec_image_step(exec, warp, step, lanes);
     case KIND_WARP: return exec_warp_step(exec, warp, step, lanes, active, alive);
     case KIND_CLOCK: return exec_clock_step(exec, warp, step, lanes, exec->clock);
     case KIND_LOCAL: return exec_local_step(exec, warp, step, lanes);
+    case KIND_ASYNC: return exec_async_step(exec, warp, step, lanes);
     default: return true;
     }
 }

@@ -8,7 +8,7 @@
 #include "exec/print.h"
 #include "exec/timed.h"
 
-enum { FILTER_WORDS = 64 };
+enum { FILTER_WORDS = 64, TAPS_MORE = 15 };
 
 /* A store of this epoch, seen by this SM alone: one element of a lane, or what a warp wrote side by side. */
 struct logged {
@@ -53,6 +53,7 @@ struct core {
         unsigned count, capacity;
     } tickets;
     uint32_t free_ticket, ticket_limit;
+    uint64_t bulk_free;    /* cycle in which the next bulk copy may start */
     struct access *access; /* of the step under way */
     const void *near;      /* struct executor, look */
     bool (*holds)(const void *near, uint64_t address);
@@ -63,8 +64,9 @@ struct core {
     uint8_t *uniform;
     struct site *sites;
     struct exec_output output;
-    struct exec_counts *counts;  /* of the host thread that runs the SM */
-    struct exec_counts *threads; /* of each */
+    struct exec_counts *counts;          /* of the host thread that runs the SM */
+    struct exec_counts *threads;         /* of each */
+    uint64_t taps[TAPS_MORE][LANES_MAX]; /* addresses of texels behind the first of a sample */
 };
 
 static inline uint32_t core_filter_bit(uint64_t address) {
@@ -82,6 +84,8 @@ static inline uint64_t core_sectors(uint64_t address, uint32_t bytes) {
     return ((address + bytes - 1) >> SECTOR_SHIFT) - (address >> SECTOR_SHIFT) + 1;
 }
 
+/* Bytes of memory as the SM sees them: with its own stores of this epoch. */
+void core_overlay(const struct core *core, uint64_t address, uint32_t bytes, uint8_t *value);
 /* A ticket to fill in, NO_TICKET: the limit is reached. */
 uint32_t core_take_ticket(struct core *core);
 void core_free_ticket(struct core *core, uint32_t ticket);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "exec/kernel_heap.h"
 #include "exec/lanes.h"
+#include "exec/unwritten.h"
 #include "simt/barrier.h"
 
 const struct lanes *lanes_find(const char *name) {
@@ -72,8 +73,13 @@ uint8_t *exec_uniform(struct arena *arena, const struct linked *linked, const st
         const uint64_t sign = UINT64_C(1) << (8 * param->param_bytes - 1);
         if (param->is_signed && param->param_bytes < 8)
             value = (value ^ sign) - sign;
-        const struct row row = {.bytes = param->row_bytes, .present = true, .offset = param->row_offset};
+        const bool is_pair = param->is_pair;
+        const struct row row = {.bytes = is_pair ? 4 : param->row_bytes, .present = true, .offset = param->row_offset};
+        const struct row upper = {.bytes = 4,
+                                  .present = is_pair,
+                                  .offset = param->row_offset + 4 * (uint32_t)LANES_MAX};
         fill_row(uniform, &row, value);
+        fill_row(uniform, &upper, value >> 32);
     }
     return uniform;
 }
@@ -140,6 +146,8 @@ struct exec *exec_create_like(struct arena *arena, const struct exec *like) {
     }
     for (unsigned warp = 0; warp < exec->warps; warp++)
         place_warp(exec, warp);
+    if (linked->is_followed)
+        exec->unwritten = unwritten_create(arena, exec);
     return exec;
 }
 
@@ -198,6 +206,9 @@ void exec_start(struct exec *exec, uint64_t block) {
         start_warp(exec, warp, place, sm);
     memset(exec->shared, 0, exec->start_bytes);
     clear_local(exec, slots);
+    if (exec->unwritten)
+        unwritten_start(exec);
+    exec->bulk.count = 0;
     exec->local_touched = exec->linked->has_calls ? linked_frame_size(exec->linked, exec->linked->kernel) : 0;
     if (exec->print_counts)
         memset(exec->print_counts, 0, slots * sizeof *exec->print_counts);
@@ -269,6 +280,9 @@ enum status exec_report_fault(const struct exec *exec, const uint32_t pcs[LANES_
     const struct exec_fault *fault = &exec->fault;
     const struct module *module = exec->linked->module;
     char where[256];
+    if (exec->launch->watch)
+        exec_refuse((struct exec *)(uintptr_t)exec, fault->warp, fault->lane, &exec->linked->steps[fault->pc],
+                    WATCH_STOPPED, fault->message);
     report_stopped(exec->linked, exec->launch,
                    &(struct stopped){exec->block, exec->launch->warp_size * fault->warp + fault->lane, fault->pc,
                                      fault->message},

@@ -13,6 +13,7 @@
 struct linked; /* exec/step.h */
 struct lanes;  /* the lane code of one instruction-set level */
 struct exec;
+struct exec_watch; /* exec/watch.h */
 
 /* Lane code: "v1", "v3", "v4" or "auto" (the best this CPU runs). NULL: unknown name, or the CPU lacks it. */
 const struct lanes *lanes_find(const char *name);
@@ -33,8 +34,12 @@ struct exec_launch {
     uint32_t envreg[32];
     uint32_t sm_count, warps_per_sm, warp_size;
     uint64_t launch_index;
-    uint32_t stack_bytes; /* local memory for recursion, per thread */
-    uint64_t print_bytes; /* of the buffer of printf */
+    uint8_t tensor_sum; /* enum tensor_sum, exec/tensor.h */
+    /* in time: of bulk copies */
+    uint32_t bulk_latency, bulk_interval, bulk_bytes;
+    uint32_t stack_bytes;           /* local memory for recursion, per thread */
+    uint64_t print_bytes;           /* of the buffer of printf */
+    const struct exec_watch *watch; /* functionally; NULL: nobody watches */
 };
 
 /* STATUS_INVALID where threads would need more local memory than they, or a device of that capacity, can have. */

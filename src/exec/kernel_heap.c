@@ -231,12 +231,15 @@ static bool make_tables(struct kernel_heap *heap) {
     return memory_commit(table, heap->table_bytes);
 }
 
-enum status kernel_heap_create(struct memory *memory, uint64_t bytes, struct report *report) {
+/* address 0: wherever there is room. */
+static enum status create_at(struct memory *memory, uint64_t bytes, uint64_t address, struct report *report) {
     struct kernel_heap *heap = ARENA_NEW(memory->arena, struct kernel_heap);
     const uint64_t units = bytes / UNIT_BYTES;
     heap->units = (uint32_t)(units < UNITS_MAX ? units : UNITS_MAX);
+    heap->address = address;
     const enum status status =
-        memory_allocate(memory, "heap of malloc", kernel_heap_bytes(heap), &heap->address, report);
+        address ? memory_allocate_at(memory, "heap of malloc", kernel_heap_bytes(heap), address, report)
+                : memory_allocate(memory, "heap of malloc", kernel_heap_bytes(heap), &heap->address, report);
     if (status != STATUS_OK)
         return status;
     memory->heap = heap; /* kernel_heap_destroy gives back what there is */
@@ -244,9 +247,93 @@ enum status kernel_heap_create(struct memory *memory, uint64_t bytes, struct rep
         return report_add(report, STATUS_SYSTEM, "the host has no memory for the books of a heap of %llu bytes",
                           (unsigned long long)kernel_heap_bytes(heap));
     memset(heap->first, 0xff, sizeof heap->first);
-    place_block(heap, 0, heap->units);
-    add_free(heap, 0);
     memory->heap_start = heap->address, memory->heap_bytes = kernel_heap_bytes(heap);
+    return STATUS_OK;
+}
+
+enum status kernel_heap_create(struct memory *memory, uint64_t bytes, struct report *report) {
+    const enum status status = create_at(memory, bytes, 0, report);
+    if (status != STATUS_OK)
+        return status;
+    place_block(memory->heap, 0, memory->heap->units);
+    add_free(memory->heap, 0);
+    return STATUS_OK;
+}
+
+/* ---- checkpoints ---- */
+
+#define UNLISTED (NO_BLOCK - 1) /* a free block that was read, of which no list has been heard */
+
+/* All blocks by address. */
+static void keep_blocks(struct kernel_heap *heap, struct keep *keep) {
+    for (uint32_t unit = 0; unit < heap->units && keep->good; unit += heap->blocks[unit].units) {
+        struct kernel_heap_block *block = &heap->blocks[unit];
+        uint32_t units = block->units;
+        keep_u32(keep, &units, heap->units - unit);
+        keep_bool(keep, &block->is_taken);
+        keep_u16(keep, &block->spare, UINT16_MAX);
+        keep_check(keep, units > 0 && block->spare < (uint64_t)units * UNIT_BYTES);
+        if (keep->writes || !keep->good)
+            continue;
+        place_block(heap, unit, units);
+        if (block->is_taken)
+            set_begin(heap, unit);
+        else
+            block->next = UNLISTED;
+    }
+}
+
+static uint32_t count_free(const struct kernel_heap *heap) {
+    uint32_t count = 0;
+    for (uint32_t unit = 0; unit < heap->units; unit += heap->blocks[unit].units)
+        count += !heap->blocks[unit].is_taken;
+    return count;
+}
+
+/* The free blocks in the order in which they are asked for, each list from its end. */
+static void keep_lists(struct kernel_heap *heap, struct keep *keep) {
+    uint32_t left = count_free(heap);
+    for (unsigned list = 0; list < LISTS && left && keep->good; list++) {
+        uint32_t count = 0, last = NO_BLOCK;
+        for (uint32_t at = keep->writes ? heap->first[list] : NO_BLOCK; at != NO_BLOCK; at = heap->blocks[at].next)
+            count++, last = at;
+        keep_u32(keep, &count, left);
+        left -= count;
+        for (; count && keep->good; count--) {
+            uint32_t unit = last;
+            keep_u32(keep, &unit, heap->units - 1);
+            const struct kernel_heap_block *block = &heap->blocks[unit];
+            keep_check(keep, block->units && !block->is_taken && list_of(block->units) == list);
+            if (keep->writes) {
+                last = block->previous;
+                continue;
+            }
+            keep_check(keep, block->next == UNLISTED);
+            if (keep->good)
+                add_free(heap, unit);
+        }
+    }
+    keep_check(keep, left == 0);
+}
+
+enum status kernel_heap_keep(struct memory *memory, struct keep *keep, struct report *report) {
+    bool is_there = memory->heap != NULL;
+    keep_bool(keep, &is_there);
+    if (!is_there)
+        return STATUS_OK;
+    uint64_t address = keep->writes ? memory->heap_start : 0, bytes = memory->heap_bytes;
+    keep_u64(keep, &address, UINT64_C(1) << 48);
+    keep_u64(keep, &bytes, HEAP_BYTES_MAX);
+    keep_check(keep, address && bytes >= HEAP_BYTES_MIN && bytes % UNIT_BYTES == 0);
+    if (!keep->writes && keep->good) {
+        const enum status status = create_at(memory, bytes, address, report);
+        if (status != STATUS_OK)
+            return status;
+    }
+    if (keep->good)
+        keep_blocks(memory->heap, keep);
+    if (keep->good)
+        keep_lists(memory->heap, keep);
     return STATUS_OK;
 }
 

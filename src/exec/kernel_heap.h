@@ -4,6 +4,7 @@
 #ifndef HEDDLE_EXEC_KERNEL_HEAP_H
 #define HEDDLE_EXEC_KERNEL_HEAP_H
 
+#include "base/keep.h"
 #include "exec/memory.h"
 
 /* A free of what is not there, found when memory performed it: its launch has gone on. */
@@ -20,6 +21,9 @@ struct kernel_heap;
 
 /* Takes `bytes` of device memory for it, and sets memory->heap. */
 enum status kernel_heap_create(struct memory *memory, uint64_t bytes, struct report *report);
+/* Its books, where it lies among them, if there is one. Read into a device that has none, of whose memory it takes its place
+ * again. STATUS_OK with keep->good false: damaged. */
+enum status kernel_heap_keep(struct memory *memory, struct keep *keep, struct report *report);
 void kernel_heap_destroy(struct memory *memory);
 /* Where it lies: what waits for its turn waits for this address. */
 uint64_t kernel_heap_address(const struct kernel_heap *heap);

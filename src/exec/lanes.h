@@ -13,6 +13,7 @@ struct lane_entry {
     uint16_t op, flags;
     uint8_t mode, compare, rounding;
     uint8_t bytes[4]; /* of rows d, a, b, c; 0: predicate word; 255: absent */
+    bool is_pair;     /* rows of 8 bytes are pairs of rows */
 };
 
 struct lanes {

@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "exec/core.h"
 #include "exec/footprint.h"
+#include "exec/lanes_near.h"
 #include "exec/lanes_rows.h"
 #include "exec/state.h"
 
@@ -148,26 +149,17 @@ __attribute__((noinline)) static bool load_any(struct exec *exec, unsigned warp,
 }
 
 #ifdef CPU_GATHERS
-/* Four addresses from a row of 64-bit registers, or from two rows that hold their halves. */
-static inline __m256i four_addresses(const uint8_t *row, const uint8_t *upper, unsigned k) {
-    if (!upper)
-        return _mm256_loadu_si256((const __m256i *)(const void *)row + k);
-    const __m256i low = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i *)(const void *)row + k)),
-                  high = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i *)(const void *)upper + k));
-    return _mm256_or_si256(low, _mm256_slli_epi64(high, 32));
-}
-
-/* A word for each of all lanes at 64-bit addresses, the most common load: addresses stay in vector registers from the
+/* A word for each of all lanes at a row of 64-bit addresses, the most common load of PTX: addresses stay in vector registers from the
  * sum over the check (as in lane_addresses) to the gather. False: an address is outside or not aligned. */
-static inline bool gather_words(uint8_t *d_row, uintptr_t window, const uint8_t *a_row, const uint8_t *upper,
-                                uint64_t offset, const struct site *site) {
+static inline bool gather_words(uint8_t *d_row, uintptr_t window, const uint8_t *a_row, uint64_t offset,
+                                const struct site *site) {
     if (site->high - site->low < 4)
         return false;
     const __m256i offsets = _mm256_set1_epi64x((long long)offset), lowest = _mm256_set1_epi64x((long long)site->low),
                   last = _mm256_set1_epi64x((long long)(site->high - 4));
     __m256i addresses[LANES_MAX / 4], outside = _mm256_setzero_si256(), bits = outside;
     for (unsigned k = 0; k < LANES_MAX / 4; k++) {
-        const __m256i at = _mm256_add_epi64(four_addresses(a_row, upper, k), offsets);
+        const __m256i at = _mm256_add_epi64(_mm256_loadu_si256((const __m256i *)(const void *)a_row + k), offsets);
         outside = _mm256_or_si256(outside, _mm256_sub_epi64(at, lowest));
         outside = _mm256_or_si256(outside, _mm256_sub_epi64(last, at));
         bits = _mm256_or_si256(bits, at);
@@ -183,34 +175,76 @@ static inline bool gather_words(uint8_t *d_row, uintptr_t window, const uint8_t 
 }
 #endif
 
+#ifdef CPU_GATHERS
+/* Each kind of lanes_near.h apart, so that it needs few registers. False: nothing was done, another way must be gone. */
+#define NEAR_LOAD(name, count, in_pairs, is_partial)                                                                   \
+    __attribute__((noinline)) static bool name(const struct exec *exec, uint8_t *const *bases,                         \
+                                               const struct step *step, uint32_t lanes) {                              \
+        struct site site;                                                                                              \
+        const uintptr_t window = fast_window(exec, step, &site);                                                       \
+        return window != NO_WINDOW &&                                                                                  \
+               near_load(step, bases, lanes, &site, (struct near_kind){window, count, in_pairs, is_partial});          \
+    }
+NEAR_LOAD(load_word_at_pairs, 1, true, false)
+NEAR_LOAD(load_word_at_words, 1, false, false)
+NEAR_LOAD(load_at_pairs, step->dst_count, true, true)
+NEAR_LOAD(load_at_words, step->dst_count, false, true)
+#undef NEAR_LOAD
+
+static inline bool load_near(const struct exec *exec, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
+    if (lanes == UINT32_MAX && step->dst_count == 1)
+        return step->address.high.present ? load_word_at_pairs(exec, bases, step, lanes)
+                                          : load_word_at_words(exec, bases, step, lanes);
+    return step->address.high.present ? load_at_pairs(exec, bases, step, lanes)
+                                      : load_at_words(exec, bases, step, lanes);
+}
+
+#define NEAR_STORE(name, in_pairs, is_partial)                                                                         \
+    __attribute__((noinline)) static bool name(const struct exec *exec, uint8_t *const *bases,                         \
+                                               const struct step *step, uint32_t lanes) {                              \
+        struct site site;                                                                                              \
+        const uintptr_t window = fast_window(exec, step, &site);                                                       \
+        return window != NO_WINDOW &&                                                                                  \
+               near_store(step, bases, lanes, &site, (struct near_kind){window, 1, in_pairs, is_partial});             \
+    }
+NEAR_STORE(store_at_pairs, true, false)
+NEAR_STORE(store_at_words, false, false)
+NEAR_STORE(store_some_at_pairs, true, true)
+NEAR_STORE(store_some_at_words, false, true)
+#undef NEAR_STORE
+
+static inline bool store_near(const struct exec *exec, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
+    if (lanes == UINT32_MAX)
+        return step->address.high.present ? store_at_pairs(exec, bases, step, lanes)
+                                          : store_at_words(exec, bases, step, lanes);
+    return step->address.high.present ? store_some_at_pairs(exec, bases, step, lanes)
+                                      : store_some_at_words(exec, bases, step, lanes);
+}
+#endif
+
 static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
     if (!step->plain)
         return exec_load_step(exec, warp, step, lanes);
 #ifdef CPU_GATHERS
     const struct address *address = &step->address;
+    if (is_near(exec, step) && load_near(exec, bases, step, lanes))
+        return true;
     if (lanes == UINT32_MAX && step->access_bytes == 4 && step->dst_count == 1 && address->row.present &&
         !exec->memory->footprint) {
         struct site site;
         const uintptr_t window = fast_window(exec, step, &site);
-        uint8_t *d_row = bases[0] + step->rows[0].offset;
-        const uint8_t *a_row = bases[address->row.base] + address->row.offset;
         if (window != NO_WINDOW && address->row.bytes == 8 &&
-            gather_words(d_row, window, a_row, NULL, address->offset, &site))
-            return true;
-        if (window != NO_WINDOW && address->high.present &&
-            gather_words(d_row, window, a_row, bases[0] + address->high.offset, address->offset, &site))
+            gather_words(bases[0] + step->rows[0].offset, window, bases[address->row.base] + address->row.offset,
+                         address->offset, &site))
             return true;
     }
 #endif
     return load_any(exec, warp, bases, step, lanes);
 }
 
-static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step,
-                      uint32_t lanes) {
-    if (step->address.space != SPACE_SHARED && step->address.space != SPACE_LOCAL)
-        exec->counts->progress++;
-    if (!step->plain)
-        return exec_store_step(exec, warp, step, lanes);
+/* The general fast path of a store, as load_any. */
+__attribute__((noinline)) static bool store_any(struct exec *exec, unsigned warp, uint8_t *const *bases,
+                                                const struct step *step, uint32_t lanes) {
     struct site site;
     uint64_t addresses[LANES_MAX] __attribute__((aligned(64)));
     const uintptr_t window = fast_window(exec, step, &site);
@@ -221,6 +255,19 @@ static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, c
         note_sectors(exec->memory->footprint->stored, addresses, lanes, step->access_bytes * count);
     scatter_rows(bases, step, lanes, window, addresses);
     return true;
+}
+
+static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step,
+                      uint32_t lanes) {
+    if (step->address.space != SPACE_SHARED && step->address.space != SPACE_LOCAL)
+        exec->counts->progress++;
+    if (!step->plain)
+        return exec_store_step(exec, warp, step, lanes);
+#ifdef CPU_GATHERS
+    if (step->src_count == 2 && is_near(exec, step) && store_near(exec, bases, step, lanes))
+        return true;
+#endif
+    return store_any(exec, warp, bases, step, lanes);
 }
 
 /* ---- memory in time: the same fast paths, with the access noted and stores logged ---- */

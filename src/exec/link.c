@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "exec/lanes.h"
 #include "exec/linker.h"
+#include "isa/matrix.h"
 
 /* Width of an immediate source: what the operation reads there. */
 static unsigned source_bytes(const struct inst *inst, unsigned index) {
@@ -27,7 +28,22 @@ static unsigned source_bytes(const struct inst *inst, unsigned index) {
     case OP_MATCH: return index == 0 ? own : 4;
     case OP_TREE_TRAVERSE: return index == 0 ? own : index == 1 ? 0 : 4;
     case OP_COND_ACC: return index == 2 ? own : index == 1 ? 0 : 4;
+    case OP_TEX:
+    case OP_SULD:
+    case OP_SUST:
+    case OP_SURED:
+    case OP_SUST_TEXEL:
+    case OP_IMAGE_QUERY: return index <= IMAGE_SOURCE_SAMPLER ? 8 : index <= IMAGE_SOURCE_LAYER ? 4 : own;
     case OP_LOP3: return inst->type == TYPE_PRED && index < 3 ? 0 : 4;
+    case OP_WGMMA: return index == 0 || (index == 2 && inst->layout & LAYOUT_A_SHARED) ? 8 : index == 1 ? 0 : 4;
+    case OP_MMA: return inst->type == TYPE_F64 ? 8 : 4; /* also the metadata of sparse ones and their selector */
+    case OP_TILE_STORE: return index == 1 ? 4 : own;
+    case OP_CP_ASYNC: return inst->mode == MODE_IGNORE && index == 2 ? 0 : 4;
+    case OP_MBARRIER: return inst->mode == MODE_TEST_WAIT || inst->mode == MODE_TRY_WAIT ? 8 : 4;
+    case OP_LDMATRIX:
+    case OP_STMATRIX:
+    case OP_TILE_LOAD:
+    case OP_MOVMATRIX:
     case OP_BRX:
     case OP_BAR_WARP:
     case OP_ELECT:
@@ -93,7 +109,7 @@ static bool is_plain_access(const struct step *step, const struct row *rows, uns
     if (step->access_bytes < 2 || step->address.in_frame)
         return false;
     for (unsigned i = 0; i < count; i++)
-        if (!rows[i].present || rows[i].bytes != step->access_bytes)
+        if (!rows[i].present || rows[i].bytes != step->access_bytes || rows[i].is_pair)
             return false;
     return true;
 }
@@ -111,6 +127,17 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_RED: return KIND_ATOMIC;
     case OP_LD_SNOOP:
     case OP_ST_SNOOP: return KIND_SNOOP;
+    case OP_TEX:
+    case OP_SULD:
+    case OP_SUST:
+    case OP_SURED:
+    case OP_SUST_TEXEL:
+    case OP_IMAGE_QUERY: return KIND_IMAGE;
+    case OP_CP_ASYNC:
+    case OP_BULK:
+    case OP_MBARRIER: return KIND_ASYNC;
+    case OP_CP_COMMIT:
+    case OP_CP_WAIT:
     case OP_PREFETCH:
     case OP_MEMBAR:
     case OP_NANOSLEEP:
@@ -135,6 +162,13 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_ACTIVEMASK:
     case OP_ELECT:
     case OP_TREE_TRAVERSE:
+    case OP_LDMATRIX:
+    case OP_STMATRIX:
+    case OP_TILE_LOAD:
+    case OP_TILE_STORE:
+    case OP_MOVMATRIX:
+    case OP_WGMMA:
+    case OP_MMA:
     case OP_COND_ACC: return KIND_WARP;
     case OP_BRA: return inst->mode == MODE_UNANIMOUS ? KIND_BRANCH_UNANIMOUS : KIND_BRANCH;
     case OP_BRK:
@@ -163,11 +197,12 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
 
 static bool is_memory(enum op op) {
     return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED || op == OP_COND_ACC || op == OP_LD_SNOOP ||
-           op == OP_ST_SNOOP;
+           op == OP_ST_SNOOP || op == OP_LDMATRIX || op == OP_STMATRIX || op == OP_CP_ASYNC || op == OP_MBARRIER ||
+           op == OP_TILE_LOAD || op == OP_TILE_STORE || op == OP_BULK;
 }
 
 static bool depends_on_order(const struct inst *inst) {
-    if (inst->op == OP_ATOM || inst->op == OP_RED)
+    if (inst->op == OP_ATOM || inst->op == OP_RED || inst->op == OP_SURED)
         return inst->space != SPACE_SHARED;
     if (is_memory(inst->op))
         return inst->order != ORDER_WEAK && inst->space != SPACE_SHARED;
@@ -181,6 +216,14 @@ static void link_snoop(struct step *step, struct row *rows) {
         rows[0] = rows[1], rows[1] = rows[2], rows[2] = missed;
     }
     step->dst_count--;
+}
+
+/* The address of shared memory: a row and what is added to it. */
+static void link_copy(struct linker *linker, const struct function_layout *layout, struct step *step,
+                      struct row *rows) {
+    const struct operand *to = &step->inst->src[1];
+    rows[1] = to->has_reg ? layout->registers[to->reg] : (struct row){.present = false};
+    step->target = (uint32_t)(to->imm + (to->symbol ? link_symbol_value(linker, to->symbol) : 0));
 }
 
 /* The kind, and the lane function where there is one. */
@@ -198,6 +241,16 @@ static void link_run(struct linker *linker, struct step *step) {
         step->run = lanes_select(linker->linked->lanes, step->inst, step->rows);
     if (!step->run)
         step->kind = KIND_SCALAR;
+}
+
+/* An operand is a pair: constants of 8 bytes are then laid out as pairs too. */
+static bool has_pairs(const struct inst *inst) {
+    bool has = false;
+    for (unsigned i = 0; i < inst->dst_count; i++)
+        has |= inst->dst[i].is_pair;
+    for (unsigned i = 0; i < inst->src_count; i++)
+        has |= inst->src[i].is_pair && inst->src[i].kind == OPERAND_REG;
+    return has;
 }
 
 static void link_step(struct linker *linker, const struct function *function, uint32_t pc) {
@@ -223,21 +276,29 @@ static void link_step(struct linker *linker, const struct function *function, ui
     }
     /* room for the four rows that lane functions may look at */
     const unsigned count = inst->dst_count + inst->src_count;
+    const bool in_pairs = has_pairs(inst);
     struct row *rows = ARENA_ARRAY(linker->arena, struct row, count + 4u);
     for (unsigned i = 0; i < inst->dst_count; i++)
-        rows[i] = link_operand_row(linker, layout, &inst->dst[i], 0);
+        rows[i] = link_operand_row(linker, layout, &inst->dst[i], 0, in_pairs);
     for (unsigned i = 0; i < inst->src_count; i++) {
         const bool clock = inst->src[i].kind == OPERAND_SPECIAL && is_clock(inst->src[i].reg);
         if (clock || (is_memory(inst->op) && i == 0) || inst->op == OP_PREFETCH)
             continue;
-        rows[inst->dst_count + i] = link_operand_row(linker, layout, &inst->src[i], source_bytes(inst, i));
+        rows[inst->dst_count + i] = link_operand_row(linker, layout, &inst->src[i], source_bytes(inst, i), in_pairs);
     }
+    if (inst->op == OP_CP_ASYNC)
+        link_copy(linker, layout, step, rows);
     step->rows = rows;
     for (unsigned i = 0; i < 4 && i < count; i++)
         step->base[i] = rows[i].base, step->offset[i] = rows[i].offset;
     if (is_memory(inst->op)) {
         step->access_bytes = (uint8_t)type_bytes(inst->type);
         link_address(linker, layout, step);
+    }
+    if (inst_is_of_images(inst)) {
+        step->access_bytes = (uint8_t)type_bytes(inst->type);
+        step->address.space = SPACE_GLOBAL;
+        linked->has_images = true;
     }
     if (inst->op == OP_LD_SNOOP || inst->op == OP_ST_SNOOP)
         link_snoop(step, rows);
@@ -273,7 +334,8 @@ lane_function *lanes_select(const struct lanes *lanes, const struct inst *inst, 
             else if (inst->type == TYPE_PRED)
                 fits = k == 2 || (given && rows[k].bytes == 0 && !rows[k].negated);
             else
-                fits = given && rows[k].bytes == entry->bytes[k] && (!rows[k].negated || k == 3);
+                fits = given && rows[k].bytes == entry->bytes[k] && (!rows[k].negated || k == 3) &&
+                       rows[k].is_pair == (entry->is_pair && rows[k].bytes == 8);
         }
         if (fits)
             return entry->run;

@@ -21,6 +21,7 @@ struct linker {
         struct known_constant {
             uint64_t value;
             uint8_t bytes;
+            bool is_pair;
             uint32_t offset;
         } * items;
         unsigned count, capacity;
@@ -54,8 +55,8 @@ uint64_t link_symbol_value(const struct linker *linker, const struct symbol *sym
 bool link_is_in_frame(const struct symbol *symbol);
 /* A value of the parameter block as a row that the launch fills. */
 struct row link_param_row(struct linker *linker, uint64_t offset, unsigned param_bytes, unsigned bytes, bool is_signed);
-/* `bytes`: what the instruction reads there, of an operand that has no width of its own. */
+/* `bytes`: what the instruction reads there, of an operand that has no width of its own; in_pairs: 8 bytes are pairs. */
 struct row link_operand_row(struct linker *linker, const struct function_layout *layout, const struct operand *operand,
-                            unsigned bytes);
+                            unsigned bytes, bool in_pairs);
 
 #endif

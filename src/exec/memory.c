@@ -54,8 +54,10 @@ static enum status take_hole(struct memory *memory, const char *name, uint64_t b
     ARENA_PUSH(memory->arena, &memory->allocations);
     struct allocation *place = &memory->allocations.items[index];
     memmove(place + 1, place, (memory->allocations.count - 1 - index) * sizeof *place);
-    *place = (struct allocation){address, address + bytes, address + room_of(memory, bytes),
-                                 arena_strdup(memory->arena, name)};
+    *place = (struct allocation){.start = address,
+                                 .end = address + bytes,
+                                 .limit = address + room_of(memory, bytes),
+                                 .name = arena_strdup(memory->arena, name)};
     memory->freed_bytes -= room_of(memory, bytes);
     return STATUS_OK;
 }
@@ -68,10 +70,16 @@ void memory_free(struct memory *memory, uint64_t address) {
         return;
     struct allocation *allocation = &memory->allocations.items[index];
     const uint64_t bytes = allocation->end - allocation->start;
+    const struct allocation gone = *allocation;
     memory_clear(memory_host(memory, address), bytes);
-    memory->freed_bytes += allocation->limit - allocation->start;
     memory->allocations.count--;
     memmove(allocation, allocation + 1, (memory->allocations.count - index) * sizeof *allocation);
+    if (memory->listener) {
+        *ARENA_PUSH(memory->arena, &memory->kept) = gone;
+        memory->kept_bytes += gone.limit - gone.start;
+        return;
+    }
+    memory->freed_bytes += gone.limit - gone.start;
     /* what is free at the end is room again */
     const struct allocation *last = index ? allocation - 1 : NULL;
     if (index < memory->allocations.count)
@@ -81,8 +89,27 @@ void memory_free(struct memory *memory, uint64_t address) {
     memory->used_bytes = used;
 }
 
+/* Used are all bytes up to the highest limit; what no allocation has of them is free. */
+static void count_used(struct memory *memory) {
+    uint64_t taken = 0;
+    for (unsigned i = 0; i < memory->allocations.count; i++)
+        taken += memory->allocations.items[i].limit - memory->allocations.items[i].start;
+    const unsigned count = memory->allocations.count;
+    memory->used_bytes = count ? memory->allocations.items[count - 1].limit - GLOBAL_BASE : 0;
+    memory->freed_bytes = memory->used_bytes - taken;
+}
+
+/* What was given back and kept is room again. */
+static void give_up_kept(struct memory *memory) {
+    memory->kept.count = 0;
+    memory->kept_bytes = 0;
+    count_used(memory);
+}
+
 enum status memory_allocate(struct memory *memory, const char *name, uint64_t bytes, uint64_t *address,
                             struct report *report) {
+    if (memory->kept_bytes && bytes > memory->capacity_bytes - memory->used_bytes)
+        give_up_kept(memory);
     if (memory->freed_bytes >= bytes && memory->freed_bytes) {
         const unsigned index = find_hole(memory, bytes, address);
         if (index < memory->allocations.count)
@@ -108,18 +135,11 @@ enum status memory_allocate(struct memory *memory, const char *name, uint64_t by
     *address = GLOBAL_BASE + memory->used_bytes;
     struct allocation *allocation = ARENA_PUSH(memory->arena, &memory->allocations);
     memory->used_bytes += taken;
-    *allocation = (struct allocation){*address, *address + bytes, GLOBAL_BASE + memory->used_bytes,
-                                      arena_strdup(memory->arena, name)};
+    *allocation = (struct allocation){.start = *address,
+                                      .end = *address + bytes,
+                                      .limit = GLOBAL_BASE + memory->used_bytes,
+                                      .name = arena_strdup(memory->arena, name)};
     return STATUS_OK;
-}
-
-/* Used are all bytes up to the highest limit; what no allocation has of them is free. */
-static void count_used(struct memory *memory) {
-    uint64_t taken = 0;
-    for (unsigned i = 0; i < memory->allocations.count; i++)
-        taken += memory->allocations.items[i].limit - memory->allocations.items[i].start;
-    memory->used_bytes = memory->allocations.items[memory->allocations.count - 1].limit - GLOBAL_BASE;
-    memory->freed_bytes = memory->used_bytes - taken;
 }
 
 /* Where it goes in the list; whether nothing is there already. */
@@ -157,7 +177,8 @@ enum status memory_allocate_at(struct memory *memory, const char *name, uint64_t
     ARENA_PUSH(memory->arena, &memory->allocations);
     struct allocation *place = &memory->allocations.items[index];
     memmove(place + 1, place, (memory->allocations.count - 1 - index) * sizeof *place);
-    *place = (struct allocation){address, address + bytes, limit, arena_strdup(memory->arena, name)};
+    *place = (struct allocation){
+        .start = address, .end = address + bytes, .limit = limit, .name = arena_strdup(memory->arena, name)};
     if (index && place[-1].limit > address)
         place[-1].limit = address;
     count_used(memory);
@@ -194,6 +215,13 @@ const struct allocation *memory_find(const struct memory *memory, uint64_t addre
             return allocation;
     }
     return address - memory->shared.start < memory->shared.end - memory->shared.start ? &memory->shared : NULL;
+}
+
+const struct allocation *memory_find_kept(const struct memory *memory, uint64_t address) {
+    for (unsigned i = memory->kept.count; i > 0; i--)
+        if (address - memory->kept.items[i - 1].start < memory->kept.items[i - 1].end - memory->kept.items[i - 1].start)
+            return &memory->kept.items[i - 1];
+    return NULL;
 }
 
 const struct allocation *memory_nearest(const struct memory *memory, uint64_t address) {

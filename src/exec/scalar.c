@@ -303,6 +303,13 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_PREFETCH:
     case OP_ATOM:
     case OP_RED:
+    case OP_TEX:
+    case OP_SULD:
+    case OP_SUST:
+    case OP_SURED:
+    case OP_SUST_TEXEL:
+    case OP_IMAGE_QUERY:
+    case OP_BULK:
     case OP_MEMBAR:
     case OP_BAR:
     case OP_BAR_WARP:
@@ -313,6 +320,17 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_ACTIVEMASK:
     case OP_ELECT:
     case OP_TREE_TRAVERSE:
+    case OP_CP_ASYNC:
+    case OP_CP_COMMIT:
+    case OP_CP_WAIT:
+    case OP_MBARRIER:
+    case OP_LDMATRIX:
+    case OP_STMATRIX:
+    case OP_TILE_LOAD:
+    case OP_TILE_STORE:
+    case OP_MOVMATRIX:
+    case OP_WGMMA:
+    case OP_MMA:
     case OP_COND_ACC:
     case OP_BRA:
     case OP_BRX:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exec/approx.h"
+#include "exec/eighth.h"
 #include "exec/softfloat.h"
 
 static enum float_format format_of(enum type type) {
@@ -246,8 +247,45 @@ static uint64_t float_to_float(const struct inst *inst, enum type to, uint64_t a
     return result;
 }
 
+/* ---- pairs of 8-bit floats ---- */
+
+static uint64_t eighth_result(const struct inst *inst, uint64_t single) {
+    const bool is_negative = single >> 31 && (single & 0x7fffffff) <= 0x7f800000;
+    if (inst->flags & FLAG_RELU && is_negative)
+        return 0;
+    return eighth_of_single(inst->type == TYPE_E5M2X2, (uint32_t)single);
+}
+
+static uint64_t eighths_of(const struct inst *inst, uint64_t a, uint64_t b) {
+    if (inst->stype == TYPE_F32)
+        return eighth_result(inst, a) << 8 | eighth_result(inst, b);
+    const uint64_t low = soft_convert(FLOAT_F32, FLOAT_F16, a & 0xffff, ROUND_RN);
+    const uint64_t high = soft_convert(FLOAT_F32, FLOAT_F16, a >> 16 & 0xffff, ROUND_RN);
+    return eighth_result(inst, high) << 8 | eighth_result(inst, low);
+}
+
+static uint64_t halves_of_eighths(const struct inst *inst, uint64_t a) {
+    uint64_t result = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        const uint32_t single = eighth_to_single(inst->stype == TYPE_E5M2X2, (uint8_t)(a >> 8 * i));
+        uint64_t half = soft_convert(FLOAT_F16, FLOAT_F32, single, ROUND_RN);
+        if (inst->flags & FLAG_RELU && half >> 15)
+            half = 0;
+        result |= half << 16 * i;
+    }
+    return result;
+}
+
 uint64_t float_convert(const struct inst *inst, uint64_t a, uint64_t b) {
     const enum type to = inst->type, from = inst->stype;
+    if (to == TYPE_E4M3X2 || to == TYPE_E5M2X2)
+        return eighths_of(inst, a, b);
+    if (from == TYPE_E4M3X2 || from == TYPE_E5M2X2)
+        return halves_of_eighths(inst, a);
+    if (to == TYPE_TF32) { /* .rna, which is f32 with half of its last place more, and what is below that gone */
+        const bool finite = (a & 0x7f800000) != 0x7f800000;
+        return soft_is_nan(FLOAT_F32, a) ? soft_canonical_nan(FLOAT_F32) : finite ? (a + 0x1000) & 0xffffe000 : a;
+    }
     if (to == TYPE_F16X2 || to == TYPE_BF16X2) {
         const enum type half = to == TYPE_F16X2 ? TYPE_F16 : TYPE_BF16;
         return float_to_float(inst, half, b) | float_to_float(inst, half, a) << 16;

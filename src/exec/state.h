@@ -5,6 +5,7 @@
 
 #include "exec/exec.h"
 #include "exec/step.h"
+#include "exec/watch.h"
 
 /* The allocation a static memory instruction used last: checked before all others. */
 struct site {
@@ -12,6 +13,12 @@ struct site {
 };
 
 enum { LOCKED_BYTES = 4 }; /* of shared memory that have a lock of their own */
+
+/* A bulk copy whose barrier in memory has not heard of it. */
+struct bulk_pending {
+    uint64_t cycle;
+    uint32_t barrier, bytes;
+};
 
 /* One call that has not returned, of one thread. */
 struct activation {
@@ -46,6 +53,13 @@ struct exec {
     uint8_t nowhere[64]; /* stands in for memory that is not there; 0 */
     struct core *core;   /* in time: of the SM; NULL: a functional run */
     unsigned place;      /* in time: which of the SM's blocks */
+    struct {
+        struct bulk_pending *items;
+        unsigned count, capacity;
+    } bulk;                      /* in time */
+    uint64_t refused_at;         /* address of the last access outside that the watch was told of */
+    void *watched;               /* the watch's own, of the block under way */
+    struct unwritten *unwritten; /* NULL: nobody asks what was not written (exec/unwritten.h) */
 };
 
 /* As exec_create, with what is given in `like` and executors of one SM share: the arguments of exec_create, uniform rows and
@@ -106,8 +120,32 @@ bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step,
 /* active: lanes of the group; alive: lanes of the warp that have not ended. */
 bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
                     uint32_t alive);
+/* Operations on matrices that a warp holds: exec/matrix.c. */
+bool exec_matrix_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+/* Products of warpgroups: exec/wgmma.c. */
+bool exec_wgmma_step(struct exec *exec, unsigned warp, const struct step *step);
+/* Asynchronous copies and barriers in memory: exec/async.c. */
+bool exec_async_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+/* Bulk copies: exec/bulk.c. */
+bool exec_bulk_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+/* Barriers in memory hear of copies that are done by now. */
+void exec_bulk_settle(struct exec *exec);
+/* What is wrong with so many bytes for the barrier there; NULL: nothing, and it has heard of them. */
+const char *exec_complete_bytes(struct exec *exec, uint32_t address, uint32_t bytes);
+/* The address of shared memory that a copy goes to. */
+uint64_t exec_copy_target(const struct exec *exec, unsigned warp, unsigned lane, const struct step *step);
 /* Arrival at a block barrier: fills what `out` says of it; false: a fault. */
 bool exec_barrier_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);
+/* The same of a watched launch: exec/watched.c. */
+bool exec_watched_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
+                       uint32_t alive);
+bool exec_watched_barrier(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t alive,
+                          struct executed *out);
+/* Tells the watch of what a lane cannot do. */
+void exec_refuse(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, enum watch_refusal why,
+                 const char *message);
+/* Tells the watch where a value that nobody has written is used. */
+void exec_tell_unwritten(struct exec *exec, unsigned warp, const struct step *step, unsigned lane, enum watch_use use);
 bool exec_clock_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint64_t clock);
 bool exec_local_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 
@@ -116,8 +154,20 @@ bool exec_timed_load(struct exec *exec, unsigned warp, const struct step *step, 
 bool exec_timed_store(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 bool exec_timed_accumulate(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
                            const uint64_t *address);
+/* Notes a copy's loads of global memory, `bytes` each; what they bring is read by exec_timed_bytes. */
+void exec_timed_copy(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t bytes);
+/* Bytes of global memory as the SM sees them. */
+void exec_timed_bytes(const struct exec *exec, uint64_t address, uint32_t bytes, uint8_t *value);
+/* Notes an access of the lanes to shared memory, `bytes` each, which is done. */
+void exec_timed_shared(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, enum access_kind kind,
+                       uint32_t bytes);
+/* Notes an access of all lanes to matrices in memory, at these addresses. */
+void exec_timed_pieces(struct exec *exec, unsigned warp, const struct step *step, const uint64_t *address,
+                       uint32_t bytes);
 /* ld_snoop and st_snoop; without time all data are near. */
 bool exec_snoop_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+/* Reads, writes and queries of images: exec/image.c. */
+bool exec_image_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 
 /* Calls and returns fill out->next for the lanes; false: a fault. */

@@ -2,7 +2,7 @@
 /* A kernel linked for execution: one flat record per instruction, and where registers live.
  *
  * Registers of a warp's 32 threads lie together, register after register, one row of 32 values each: the warp's
- * frame. A predicate's row is one word. Values that no thread changes (immediates, special registers that the launch
+ * frame. A predicate's row is one word, that of a pair of registers of 32 bits two rows. Values that no thread changes (immediates, special registers that the launch
  * or the lane decides, kernel parameters) are rows too, in the launch's uniform block. So every operand is a row, and
  * an operation runs over 32 lanes in place. */
 #ifndef HEDDLE_EXEC_STEP_H
@@ -15,9 +15,10 @@
 enum base { BASE_FRAME, BASE_UNIFORM };
 
 struct row {
-    uint8_t base;  /* enum base */
-    uint8_t bytes; /* of one value; 0: a predicate word, and absent when `present` is false */
-    bool negated;  /* predicates */
+    uint8_t base;     /* enum base */
+    uint8_t bytes;    /* of one value; 0: a predicate word, and absent when `present` is false */
+    bool negated : 1; /* predicates */
+    bool is_pair : 1; /* of 8 bytes: the lower halves of all lanes, and behind them the upper ones */
     bool present;
     uint32_t offset;
 };
@@ -35,10 +36,13 @@ enum kind {
     KIND_STORE,
     KIND_ATOMIC,  /* and what takes and gives back locks of shared memory */
     KIND_SNOOP,   /* loads and stores of what is near */
+    KIND_IMAGE,   /* reads, writes and queries of images */
     KIND_WARP,    /* votes, shuffles, matches */
     KIND_CLOCK,   /* mov from a clock */
     KIND_LOCAL,   /* the address of a local variable: depends on the thread's call depth */
+    KIND_ASYNC,   /* asynchronous copies, barriers in memory */
     KIND_NOTHING, /* fences, hints, sleeps */
+    KIND_WATCHED, /* `inner`, and the launch's watch is told */
     /* from here on a straight run ends */
     KIND_CONTROL,
     KIND_BRANCH = KIND_CONTROL,
@@ -49,6 +53,9 @@ enum kind {
     KIND_RETURN,
     KIND_EXIT,
     KIND_BARRIER,
+    KIND_WATCHED_BARRIER,
+    KIND_WATCHED_BRANCH,
+    KIND_WATCHED_INDEXED,
     KIND_TRAP,
 };
 
@@ -71,14 +78,14 @@ struct step {
     uint8_t base[4]; /* rows of d, a, b, c */
     uint32_t offset[4];
     uint32_t guard_offset, guard_flip; /* the guard holds in lanes of word ^ flip */
-    uint32_t target;
+    uint32_t target;                   /* of an asynchronous copy: what is added to its address of shared memory */
     const struct inst *inst;
     const struct row *rows; /* destinations, then sources */
     struct address address;
     struct row carry;                /* predicate row of the carry flag */
     const struct function *function; /* that the instruction belongs to */
     uint8_t intrinsic;               /* enum intrinsic: what the executor does itself */
-    uint8_t inner;                   /* KIND_POP: the kind without it */
+    uint8_t inner;                   /* KIND_POP, KIND_WATCHED: the kind without it */
 };
 
 /* Bytes of a frame that must be zero when threads start: what may be read before it is written. */
@@ -95,7 +102,7 @@ struct function_layout {
 struct param_row {
     uint32_t row_offset, param_offset;
     uint8_t param_bytes, row_bytes;
-    bool is_signed;
+    bool is_signed, is_pair;
 };
 
 struct linked {
@@ -115,7 +122,10 @@ struct linked {
     uint32_t shared_bytes; /* static */
     uint64_t local_bytes;  /* per thread: the kernel's own frame and, without recursion, all that calls add */
     uint32_t local_align;  /* of every frame in local memory: what the variables of all reachable functions need */
-    bool prints, has_calls, has_locks, has_heap;
+    bool prints, has_calls, has_locks, has_heap, has_images;
+    bool is_watched;     /* by exec_watch_link */
+    bool asks_unwritten; /* its watch wants to know what nobody has written */
+    bool is_followed;    /* and the kernel may use such (exec/unwritten.h) */
     bool in_order; /* what blocks do depends on blocks before them: atomics, accesses with an order, printf, clocks */
     bool has_recursion;  /* or calls through pointers: depth is not known, the launch's stack_bytes limit it */
     uint32_t call_depth; /* without recursion: the deepest chain of calls */

@@ -17,7 +17,7 @@ static const void *logged_bytes(const struct core *core, const struct logged *en
 }
 
 /* What this SM stored lies over what memory holds, oldest first. */
-static void overlay(const struct core *core, uint64_t address, uint32_t bytes, uint8_t *value) {
+void core_overlay(const struct core *core, uint64_t address, uint32_t bytes, uint8_t *value) {
     for (uint32_t i = 0; i < core->log.count; i++) {
         const struct logged *entry = &core->log.items[i];
         const uint64_t from = entry->address > address ? entry->address : address;
@@ -110,7 +110,7 @@ bool exec_timed_load(struct exec *exec, unsigned warp, const struct step *step, 
             core->access->lanes &= ~(UINT32_C(1) << lane);
         else if (core->log.count && core_may_be_logged(core, address) && resolve(step, address) == SPACE_GLOBAL) {
             memcpy(own, from, bytes);
-            overlay(core, address, bytes, own);
+            core_overlay(core, address, bytes, own);
             from = own;
         }
         for (unsigned k = 0; k < step->dst_count; k++) {
@@ -177,6 +177,36 @@ bool exec_timed_accumulate(struct exec *exec, unsigned warp, const struct step *
     if (!access->lanes)
         access->kind = ACCESS_NONE;
     return true;
+}
+
+void exec_timed_copy(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t bytes) {
+    if (lanes)
+        note_access(exec, warp, step, lanes, ACCESS_LOAD, bytes);
+    else
+        begin_access(exec->core->access, ACCESS_NONE, bytes);
+}
+
+void exec_timed_bytes(const struct exec *exec, uint64_t address, uint32_t bytes, uint8_t *value) {
+    if (exec->core->log.count && core_may_be_logged(exec->core, address))
+        core_overlay(exec->core, address, bytes, value);
+}
+
+void exec_timed_shared(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, enum access_kind kind,
+                       uint32_t bytes) {
+    if (!lanes) {
+        begin_access(exec->core->access, ACCESS_NONE, bytes);
+        return;
+    }
+    note_access(exec, warp, step, lanes, kind, bytes);
+    place_addresses(exec, warp, exec->core->access);
+}
+
+void exec_timed_pieces(struct exec *exec, unsigned warp, const struct step *step, const uint64_t *address,
+                       uint32_t bytes) {
+    struct access *access = exec->core->access;
+    note_access(exec, warp, step, UINT32_MAX, step->inst->op == OP_TILE_LOAD ? ACCESS_LOAD : ACCESS_STORE, bytes);
+    memcpy(access->address, address, sizeof access->address);
+    place_addresses(exec, warp, access);
 }
 
 uint32_t core_take_ticket(struct core *core) {

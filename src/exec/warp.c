@@ -26,6 +26,8 @@ static unsigned mask_source(enum op op) {
 
 uint32_t exec_members(const struct exec *exec, unsigned warp, uint32_t pc, unsigned lane) {
     const struct step *step = &exec->linked->steps[pc];
+    if (inst_is_of_whole_warp(step->inst))
+        return UINT32_MAX;
     const struct row *row = &step->rows[step->dst_count + mask_source(step->inst->op)];
     return step->inst->flags & FLAG_SYNC && row->present ? (uint32_t)exec_read(exec, warp, row, lane) : 0;
 }
@@ -82,7 +84,8 @@ static void match(struct exec *exec, unsigned warp, const struct step *step, uin
 }
 
 /* [PTX ISA, shfl]: segments of the warp by mask and clamp, both in c. A source lane that takes no part gives an
- * undefined value on hardware; here the lane's own. */
+ * undefined value on hardware; here the lane's own. Lanes that come together take part whether their mask names them or not, which PTX leaves
+ * open: native code has no mask in its SHFL, and programs rely on it (HeCBench's btree). */
 static void shuffle(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     const struct row *rows = step->rows + step->dst_count;
     uint64_t value[LANES_MAX];
@@ -177,8 +180,9 @@ static bool cond_acc(struct exec *exec, unsigned warp, const struct step *step, 
 static bool check_barrier(struct exec *exec, unsigned warp, const struct step *step, unsigned lane, bool counts,
                           struct executed *out) {
     const unsigned number = out->barrier, expected = out->expected;
-    if (number >= BARRIERS)
-        return exec_fail(exec, warp, lane, step, "barrier %u: a block has barriers 0 to %d", number, BARRIERS - 1);
+    if (number >= CLUSTER_BARRIER && step->inst->scope != SCOPE_CLUSTER)
+        return exec_fail(exec, warp, lane, step, "barrier %u: a block has barriers 0 to %d", number,
+                         CLUSTER_BARRIER - 1);
     if (!counts)
         return true;
     if (!barrier_counts_warps(expected))
@@ -218,6 +222,9 @@ bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, u
             exec_write(exec, warp, &step->rows[0], target, active);
         return true;
     }
+    if (inst_is_of_whole_warp(step->inst))
+        return members_present(exec, warp, step, bits_first(lanes), alive & ~active) &&
+               exec_matrix_step(exec, warp, step, lanes);
     /* Lanes that name different sets meet set by set. */
     for (uint32_t rest = lanes; rest;) {
         const unsigned lane = bits_first(rest);
@@ -232,6 +239,7 @@ bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, u
                 meeting |= UINT32_C(1) << other;
         }
         rest &= ~meeting;
+        const uint32_t together = meeting; /* with those that their own mask leaves out */
         meeting &= members;
         if (!meeting)
             return exec_fail(exec, warp, lane, step, "%s: lane %u is not in its own member mask 0x%08x", op_name(op),
@@ -239,7 +247,7 @@ bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, u
         switch (op) {
         case OP_VOTE: vote(exec, warp, step, meeting); break;
         case OP_MATCH: match(exec, warp, step, meeting); break;
-        case OP_SHFL: shuffle(exec, warp, step, meeting); break;
+        case OP_SHFL: shuffle(exec, warp, step, together); break;
         case OP_REDUX: redux(exec, warp, step, meeting); break;
         case OP_TREE_TRAVERSE: tree_traverse(exec, warp, step, meeting); break;
         case OP_COND_ACC:

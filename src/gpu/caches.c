@@ -27,7 +27,7 @@ static enum status check_way_down(const struct gpu_config *config, const struct 
     return STATUS_OK;
 }
 
-static enum status check_own_l2(const struct gpu_config *config, struct report *report) {
+static enum status check_own_l2(const struct gpu_config *config, const struct cache_params *l1, struct report *report) {
     const struct cache_params *l2 = &config->l2;
     if (!config->gpu->l2_private || !config->gpu->l2_enabled)
         return STATUS_OK;
@@ -35,22 +35,23 @@ static enum status check_own_l2(const struct gpu_config *config, struct report *
         return report_add(report, STATUS_INVALID,
                           "l2.private: an SM's own L2 has l2.write=back, l2.write_allocate=lazy or none, and "
                           "l2.allocate=miss");
-    if (atom_of(&config->l1) != atom_of(l2))
+    if (atom_of(l1) != atom_of(l2))
         return report_add(
             report, STATUS_INVALID,
             "l2.private: the L2 is asked for %u bytes at a time (l2.line_bytes, l2.sector_bytes), but the L1 "
             "asks for %u",
-            atom_of(l2), atom_of(&config->l1));
+            atom_of(l2), atom_of(l1));
     return check_way_down(config, l2, "l2", true, report);
 }
 
-enum status caches_check(const struct gpu_config *config, struct report *report) {
-    enum status status = check_way_down(config, &config->l1, "l1", true, report);
+/* Does what the SMs' caches send down fit the links, and their own L2s, if there are any, below the L1s? */
+static enum status check(const struct gpu_config *config, const struct cache_params *l1, struct report *report) {
+    enum status status = check_way_down(config, l1, "l1", true, report);
     if (status == STATUS_OK)
         status = check_way_down(config, &config->instruction, "instruction_cache", false, report);
     if (status == STATUS_OK)
         status = check_way_down(config, &config->constant, "constant_cache", false, report);
-    return status == STATUS_OK ? check_own_l2(config, report) : status;
+    return status == STATUS_OK ? check_own_l2(config, l1, report) : status;
 }
 
 void caches_create(struct gpu_caches *caches, struct arena *arena, const struct gpu_config *config) {
@@ -87,36 +88,43 @@ void caches_end(struct gpu_caches *caches) {
     forget(caches, caches->config->gpu->instruction_flush, caches->config->gpu->constant_flush);
 }
 
-/* A data cache that is not emptied between launches; one of another size begins empty. */
-static enum status keep_l1(const struct gpu_caches *caches, uint32_t sm, const struct cache_params *l1,
+/* The data cache is of the launch's arena where launches begin with empty ones. One of another size begins empty too. */
+static enum status make_l1(struct gpu_caches *caches, uint32_t sm, const struct cache_params *l1, struct arena *arena,
                            struct report *report) {
     struct sm_caches *own = &caches->of[sm];
-    if (caches->config->gpu->l1_flush)
-        return STATUS_OK;
-    if (own->l1 && own->l1_bytes == l1->size_bytes) {
+    const bool stays = !caches->config->gpu->l1_flush;
+    if (stays && own->l1 && own->l1_bytes == l1->size_bytes) {
         cache_reset_stats(own->l1);
         return STATUS_OK;
     }
     own->l1_bytes = l1->size_bytes;
-    return cache_create(&own->l1, caches->arena, l1, "l1", sm, report);
+    return cache_create(&own->l1, stays ? caches->arena : arena, l1, "l1", sm, report);
 }
 
-enum status caches_of(struct gpu_caches *caches, uint32_t sm, const struct cache_params *l1,
-                      const struct sm_caches **out, struct report *report) {
+enum status caches_read_only(struct gpu_caches *caches, uint32_t sm, struct report *report) {
     const struct gpu_config *config = caches->config;
     struct sm_caches *own = &caches->of[sm];
     enum status status = STATUS_OK;
-    own->instruction_ways = config->instruction.ways;
-    own->instruction_perfect = config->instruction.perfect;
     if (!own->constant)
         status = cache_create(&own->constant, caches->arena, &config->constant, "constant_cache", sm, report);
     if (status == STATUS_OK && !own->instruction)
         status = cache_create(&own->instruction, caches->arena, &config->instruction, "instruction_cache", sm, report);
+    return status;
+}
+
+enum status caches_of(struct gpu_caches *caches, uint32_t sm, const struct cache_params *l1, struct arena *arena,
+                      struct report *report) {
+    const struct gpu_config *config = caches->config;
+    struct sm_caches *own = &caches->of[sm];
+    enum status status = check(config, l1, report);
+    own->instruction_ways = config->instruction.ways;
+    own->instruction_perfect = config->instruction.perfect;
+    own->l2_latency = config->gpu->l2_latency;
+    if (status == STATUS_OK)
+        status = caches_read_only(caches, sm, report);
     if (status == STATUS_OK && !own->l2 && config->gpu->l2_enabled && config->gpu->l2_private)
         status = cache_create(&own->l2, caches->arena, &config->l2, "l2", sm, report);
-    own->l2_latency = config->gpu->l2_latency;
-    *out = own;
-    return status == STATUS_OK ? keep_l1(caches, sm, l1, report) : status;
+    return status == STATUS_OK ? make_l1(caches, sm, l1, arena, report) : status;
 }
 
 static void merge(struct cache_stats *sum, const struct cache *cache) {
@@ -145,4 +153,57 @@ struct cache_stats caches_l2_statistics(const struct gpu_caches *caches) {
     for (uint32_t i = 0; caches->config->gpu->l2_private && i < caches->config->sm_count; i++)
         merge(&sum, caches->of[i].l2);
     return sum;
+}
+
+struct kept_cache {
+    const struct cache_params *params;
+    const char *name;
+    uint32_t sm;
+};
+
+/* One that is there is kept; one that was there is made, and read. */
+static enum status keep_one(struct gpu_caches *caches, const struct kept_cache *kept, struct cache **cache,
+                            struct keep *keep, struct report *report) {
+    bool is_there = *cache != NULL;
+    enum status status = STATUS_OK;
+    keep_bool(keep, &is_there);
+    if (is_there && !keep->writes)
+        status = cache_create(cache, caches->arena, kept->params, kept->name, kept->sm, report);
+    if (is_there && status == STATUS_OK)
+        cache_keep(*cache, keep);
+    return status;
+}
+
+/* A data cache that stays from launch to launch is as large as the last launch left it. */
+static enum status keep_l1(struct gpu_caches *caches, uint32_t sm, const struct cache_params *like, struct keep *keep,
+                           struct report *report) {
+    struct sm_caches *own = &caches->of[sm];
+    struct cache_params l1 = *like;
+    const uint64_t way_bytes = like->size_bytes / like->ways;
+    keep_u64(keep, &own->l1_bytes, like->size_bytes);
+    l1.size_bytes = own->l1_bytes;
+    l1.ways = (uint32_t)(own->l1_bytes / way_bytes);
+    return keep->good ? keep_one(caches, &(struct kept_cache){&l1, "l1", sm}, &own->l1, keep, report) : STATUS_OK;
+}
+
+enum status caches_keep(struct gpu_caches *caches, const struct module *next, const struct cache_params *l1,
+                        struct keep *keep, struct report *report) {
+    const struct gpu_config *config = caches->config;
+    bool is_of_next = caches->module == next;
+    enum status status = STATUS_OK;
+    keep_bool(keep, &is_of_next);
+    caches->module = keep->writes ? caches->module : is_of_next ? next : NULL;
+    for (uint32_t sm = 0; sm < config->sm_count && status == STATUS_OK && keep->good; sm++) {
+        struct sm_caches *own = &caches->of[sm];
+        status = keep_one(caches, &(struct kept_cache){&config->constant, "constant_cache", sm}, &own->constant, keep,
+                          report);
+        if (status == STATUS_OK)
+            status = keep_one(caches, &(struct kept_cache){&config->instruction, "instruction_cache", sm},
+                              &own->instruction, keep, report);
+        if (status == STATUS_OK && config->gpu->l2_enabled && config->gpu->l2_private)
+            status = keep_one(caches, &(struct kept_cache){&config->l2, "l2", sm}, &own->l2, keep, report);
+        if (status == STATUS_OK && !config->gpu->l1_flush)
+            status = keep_l1(caches, sm, l1, keep, report);
+    }
+    return status;
 }

@@ -3,6 +3,7 @@
 
 #include <stdalign.h>
 
+#include "base/bits.h"
 #include "mem/dram_channel.h"
 
 enum { RANK_BITS = 4 };
@@ -68,7 +69,8 @@ static __attribute__((noinline)) void queue_begin(struct channel *c) {
     c->next = complete < c->next ? complete : c->next;
 }
 
-struct request *channel_send(struct channel *c, uint64_t cycle, uint32_t rank, struct dram_place place) {
+static inline __attribute__((always_inline)) struct request *put(struct channel *c, uint64_t cycle, uint32_t rank,
+                                                                 struct dram_place place) {
     const uint64_t order = cycle << RANK_BITS | rank;
     if (!c->count)
         c->head = 0; /* so that few items are in the host's caches */
@@ -83,6 +85,22 @@ struct request *channel_send(struct channel *c, uint64_t cycle, uint32_t rank, s
     if (c->count > CHANNEL_QUEUE - CHANNEL_SCARCE)
         c->next = 0;
     return &item->request;
+}
+
+struct request *channel_send(struct channel *c, uint64_t cycle, uint32_t rank, struct dram_place place) {
+    return put(c, cycle, rank, place);
+}
+
+void channel_send_sectors(struct channel *c, uint64_t cycle, uint32_t looked, uint32_t sectors, struct dram_place place,
+                          const struct request *line) {
+    for (; looked; looked &= looked - 1, cycle++) {
+        const uint32_t sector = bits_first(looked);
+        if (!(sectors >> sector & 1))
+            continue;
+        struct request *request = put(c, cycle, line->source, place);
+        *request = *line;
+        request->address += line->bytes * sector, request->tag += line->bytes * sector;
+    }
 }
 
 /* ---- time ---- */
@@ -191,4 +209,11 @@ struct channel *channel_create(struct arena *arena, const struct gpu_config *con
     c->queue = arena_alloc_aligned(arena, CHANNEL_QUEUE * sizeof *c->queue, alignof(struct coming));
     c->first_ready = NO_CYCLE;
     return c;
+}
+
+void channel_keep(struct channel *c, struct keep *keep) {
+    if (keep->writes && !channel_is_idle(c))
+        keep_refuse(keep, "a memory partition with requests on their way to the DRAM");
+    keep_u64(keep, &c->dram_now, UINT64_MAX >> 8);
+    dram_channel_keep(c->dram, c->dram_now, keep);
 }

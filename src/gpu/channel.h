@@ -23,6 +23,10 @@ struct dram_place channel_place(const struct channel *channel, uint64_t address)
  * They go in the order of cycles, between equals of ranks (below 16), then as they came. None may come before one that
  * has gone: with cycles ahead of time, dram.latency must be as long. */
 struct request *channel_send(struct channel *channel, uint64_t cycle, uint32_t rank, struct dram_place place);
+/* The same for `sectors` of a line, whose first would be asked for by `line`; its source is their rank. Of those `looked` up, each
+ * has the next cycle. */
+void channel_send_sectors(struct channel *channel, uint64_t cycle, uint32_t looked, uint32_t sectors,
+                          struct dram_place place, const struct request *line);
 /* Nothing is complete and no room matters before this cycle. What happens before needs no visit: every command and every
  * push is carried out at its own cycle when somebody comes by. */
 uint64_t channel_next(const struct channel *channel);
@@ -39,5 +43,7 @@ struct dram_stats channel_statistics(const struct channel *channel);
 /* Adds what each bank counted, where the model of the DRAM has banks. */
 void channel_add_banks(const struct channel *channel, uint64_t into[]);
 const struct dram_histograms *channel_histograms(const struct channel *channel);
+/* Between launches. */
+void channel_keep(struct channel *channel, struct keep *keep);
 
 #endif

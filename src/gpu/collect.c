@@ -26,7 +26,7 @@ static void collect_thread(const struct crew_thread *thread, uint32_t code_count
 void collect_launch(const struct launch_state *state, uint64_t cycles, struct gpu_stats *stats) {
     const struct gpu *gpu = state->gpu;
     stats->cycles = cycles;
-    stats->l1_bytes = state->l1->size_bytes;
+    stats->l1_bytes = state->launch->l1->size_bytes;
     stat_merge(&stats->request_crossbar, crossbar_stats(state->requests.crossbar), crossbar_stat_table);
     stat_merge(&stats->reply_crossbar, crossbar_stats(state->replies.crossbar), crossbar_stat_table);
     const uint64_t untouched =

@@ -28,15 +28,15 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
                                    state->crew.threads[0].instructions,
                                    &state->crew.threads[0].histograms,
                                    launch->own_params,
-                                   memory_share(config, state->l1),
+                                   memory_share(config, launch->l1),
                                    launch->issues,
-                                   cache_is_far(state->l1, config->sm_count)};
+                                   cache_is_far(launch->l1, config->sm_count)};
     struct sm **sm = &state->sms[state->made_count];
-    const struct sm_caches *caches = NULL;
-    enum status status = caches_of(&gpu->caches, number, state->l1, &caches, report);
+    struct arena *arena = launch->arenas ? &launch->arenas[number] : state->arena;
+    enum status status = caches_of(&gpu->caches, number, launch->l1, arena, report);
     const struct sm_parts parts = {.params = config->sm,
-                                   .l1 = state->l1,
-                                   .caches = caches,
+                                   .l1 = launch->l1,
+                                   .caches = &gpu->caches.of[number],
                                    .module = launch->module,
                                    .code = state->code,
                                    .executor = &launch->executors[number],
@@ -45,7 +45,7 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
                                    .requests = gpu->sm_out[number],
                                    .replies = gpu->sm_in[number]};
     if (status == STATUS_OK)
-        status = sm_create(sm, launch->arenas ? &launch->arenas[number] : state->arena, &parts, report);
+        status = sm_create(sm, arena, &parts, report);
     if (status != STATUS_OK)
         return status;
     state->made_count++;
@@ -56,7 +56,7 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
 /* The next block for the SM whose turn it is; false: its part of the grid has been given to it. Parts differ by at most
  * a block, and the larger are first. */
 static bool choose_block(const struct launch_state *state, uint64_t *block) {
-    *block = state->next_block;
+    *block = state->coming.blocks ? state->coming.handed : state->next_block;
     if (!state->given)
         return true;
     const uint64_t share = state->launch->blocks / state->gpu->config.sm_count,
@@ -65,10 +65,100 @@ static bool choose_block(const struct launch_state *state, uint64_t *block) {
     return state->given[turn] < share + (turn < more);
 }
 
+void dispatch_create(struct launch_state *state) {
+    const struct gpu_config *config = &state->gpu->config;
+    const struct gpu_launch *launch = state->launch;
+    const uint64_t delay =
+        config->gpu->launch_block_cycles + (uint64_t)launch->warps_per_place * config->gpu->launch_warp_cycles;
+    if (!delay && config->gpu->launch_block_interval <= 0)
+        return;
+    const uint32_t size = config->sm_count * launch->places;
+    state->coming = (struct coming_blocks){.blocks = ARENA_ARRAY(state->arena, struct coming_block, size),
+                                           .to = ARENA_ARRAY(state->arena, uint32_t, config->sm_count),
+                                           .size = size,
+                                           .delay = delay};
+}
+
+/* Whether a block may be handed out in the round from `cycle` on, and from when on its SM has it. */
+static bool take_turn(struct launch_state *state, uint64_t cycle, uint64_t *start) {
+    struct coming_blocks *coming = &state->coming;
+    const double at = coming->free > (double)cycle ? coming->free : (double)cycle;
+    *start = (uint64_t)at + coming->delay;
+    return at < (double)(cycle + state->gpu->config.gpu->link_latency);
+}
+
+static void send_block(struct launch_state *state, uint32_t turn, uint64_t block, uint64_t start) {
+    struct coming_blocks *coming = &state->coming;
+    const uint64_t at = start - coming->delay;
+    coming->blocks[(coming->head + coming->count++) % coming->size] = (struct coming_block){start, block, turn};
+    coming->to[turn]++;
+    coming->handed++;
+    if (coming->free < (double)at)
+        coming->free = (double)at;
+    coming->free += state->gpu->config.gpu->launch_block_interval;
+}
+
+/* Those whose time has come. */
+static void deliver_blocks(struct launch_state *state, uint64_t cycle) {
+    struct coming_blocks *coming = &state->coming;
+    for (; coming->count && coming->blocks[coming->head].start <= cycle; coming->count--) {
+        const struct coming_block *first = &coming->blocks[coming->head];
+        sm_give(state->sms[first->turn], first->block, state->launch->first_pc);
+        state->next_block++;
+        coming->to[first->turn]--;
+        coming->head = (coming->head + 1) % coming->size;
+    }
+}
+
+uint64_t dispatch_next(const struct launch_state *state, uint64_t cycle) {
+    const struct coming_blocks *coming = &state->coming;
+    uint64_t next = coming->count ? coming->blocks[coming->head].start : NO_CYCLE;
+    if (coming->handed < state->launch->blocks && coming->free > (double)cycle && coming->free < (double)next)
+        next = (uint64_t)coming->free;
+    return next;
+}
+
+/* The SM whose turn it is has been asked; `takes`: it has another block. */
+static void pass_turn(struct launch_state *state, unsigned turn, bool takes) {
+    state->next_sm = (turn + 1) % state->gpu->config.sm_count;
+    if (!takes)
+        return;
+    if (state->given)
+        state->given[turn]++;
+    if (state->gpu->config.gpu->launch_rotates)
+        state->gpu->first_sm = launch_state_sm(state, state->next_sm);
+}
+
+/* Blocks that take time. */
+static __attribute__((noinline)) enum status send_blocks(struct launch_state *state, uint64_t cycle,
+                                                         struct report *report) {
+    const uint32_t count = state->gpu->config.sm_count;
+    uint64_t block, start;
+    for (unsigned full = 0; state->coming.handed < state->launch->blocks && full < count;) {
+        if (state->next_sm == state->made_count) {
+            const enum status status = make_sm(state, cycle, report);
+            if (status != STATUS_OK)
+                return status;
+        }
+        const unsigned turn = state->next_sm;
+        const bool takes = sm_free_places(state->sms[turn]) > state->coming.to[turn] && choose_block(state, &block);
+        if (takes && !take_turn(state, cycle, &start))
+            break;
+        if (takes)
+            send_block(state, turn, block, start);
+        full = takes ? 0 : full + 1;
+        pass_turn(state, turn, takes);
+    }
+    deliver_blocks(state, cycle);
+    return STATUS_OK;
+}
+
 enum status dispatch_blocks(struct launch_state *state, uint64_t cycle, struct report *report) {
     const uint32_t count = state->gpu->config.sm_count;
     uint64_t block;
     unsigned full = 0;
+    if (state->coming.blocks)
+        return send_blocks(state, cycle, report);
     while (state->next_block < state->launch->blocks && full < count) {
         if (state->next_sm == state->made_count) {
             const enum status status = make_sm(state, cycle, report);

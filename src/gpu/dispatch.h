@@ -5,6 +5,10 @@
 
 #include "gpu/state.h"
 
+/* What launch.block_interval, launch.block_cycles and launch.warp_cycles need; nothing where they are 0. */
+void dispatch_create(struct launch_state *state);
+/* After this cycle, the first in which a block may be handed out or arrives; NO_CYCLE: none does. */
+uint64_t dispatch_next(const struct launch_state *state, uint64_t cycle);
 /* SMs in turn, one block each, while one has a place. Before the cycle. */
 enum status dispatch_blocks(struct launch_state *state, uint64_t cycle, struct report *report);
 

@@ -34,8 +34,7 @@ struct gpu *gpu_create(struct arena *arena, const struct gpu_config *config, str
     gpu->dram = gpu_clock(config->gpu, config->gpu->dram_khz);
     gpu->arena = arena;
     caches_create(&gpu->caches, arena, &gpu->config);
-    if (dram_check(config->dram, report) != STATUS_OK || check_epoch(config->gpu, report) != STATUS_OK ||
-        caches_check(config, report) != STATUS_OK)
+    if (dram_check(config->dram, report) != STATUS_OK || check_epoch(config->gpu, report) != STATUS_OK)
         return NULL;
     series_create(&gpu->series, arena, dram_banks(config->dram));
     const struct address_masks masks = dram_masks(config->dram);
@@ -54,6 +53,10 @@ struct gpu *gpu_create(struct arena *arena, const struct gpu_config *config, str
             STATUS_OK)
             return NULL;
     return gpu;
+}
+
+enum status gpu_check(struct gpu *gpu, const struct cache_params *l1, struct report *report) {
+    return caches_of(&gpu->caches, 0, l1, gpu->arena, report);
 }
 
 void gpu_destroy(struct gpu *gpu) {
@@ -79,18 +82,26 @@ void gpu_host_copied(struct gpu *gpu, uint64_t address, uint64_t bytes) {
         partition_touch(gpu->partitions[address_map_chip(&gpu->map, at)], at);
 }
 
+enum status gpu_keep(struct gpu *gpu, const struct module *next, const struct cache_params *l1, struct keep *keep,
+                     struct report *report) {
+    keep_u32(keep, &gpu->first_sm, gpu->config.sm_count - 1);
+    for (uint32_t i = 0; i < gpu->partition_count && keep->good; i++)
+        partition_keep(gpu->partitions[i], keep);
+    return caches_keep(&gpu->caches, next, l1, keep, report);
+}
+
 static enum status create_state(struct launch_state *state, struct gpu *gpu, const struct gpu_launch *launch,
                                 struct report *report) {
     const struct gpu_config *config = &gpu->config;
     struct arena *arena = launch->arena;
     *state = (struct launch_state){.gpu = gpu, .launch = launch, .arena = arena, .first_sm = gpu->first_sm};
-    state->l1 = launch->l1 ? launch->l1 : &config->l1;
     caches_begin(&gpu->caches, launch->module);
     enum status status = net_create(&state->requests, arena, gpu, true, report);
     if (status == STATUS_OK)
         status = net_create(&state->replies, arena, gpu, false, report);
     state->sms = ARENA_ARRAY(arena, struct sm *, config->sm_count);
     state->given = config->gpu->launch_parts ? ARENA_ARRAY(arena, uint64_t, config->sm_count) : NULL;
+    dispatch_create(state);
     state->code = sm_decode(arena, launch->module, config->sm, launch->warp_size);
     crew_create(&state->crew, arena, launch->alone || launch->issues ? 1 : gpu_host_threads(gpu),
                 launch->module->code_count);
@@ -240,7 +251,7 @@ static void pass_rounds(struct launch_state *state, uint64_t from, uint64_t to) 
 /* A write-back cache that is emptied writes what is dirty first, and the launch lasts until all of it is in memory. */
 static enum status clean_caches(struct launch_state *state, uint64_t *cycle, struct report *report) {
     const struct gpu_config *config = &state->gpu->config;
-    const bool l1 = config->gpu->l1_flush && state->l1->write == CACHE_BACK && !state->l1->perfect;
+    const bool l1 = config->gpu->l1_flush && state->launch->l1->write == CACHE_BACK && !state->launch->l1->perfect;
     const bool l2 = config->gpu->l2_flush && config->gpu->l2_private && config->gpu->l2_enabled;
     enum status status = STATUS_OK;
     while ((l1 || l2) && status == STATUS_OK) {
@@ -277,7 +288,12 @@ static enum status check_round(struct launch_state *state, uint64_t rounds, uint
 
 /* Rounds in which nothing happens are passed at once. */
 static enum status skip_rounds(struct launch_state *state, uint64_t *cycle, struct report *report) {
-    const uint64_t round = state->gpu->config.gpu->link_latency, next = next_cycle(state, *cycle + round);
+    const uint64_t round = state->gpu->config.gpu->link_latency;
+    uint64_t next = next_cycle(state, *cycle + round);
+    if (state->next_block < state->launch->blocks) { /* some may be on their way */
+        const uint64_t block = dispatch_next(state, *cycle);
+        next = next < block ? next : block;
+    }
     if (next == NO_CYCLE || next > *cycle + (UINT64_C(1) << 40))
         return all_stuck(state) ? report_stuck(state, *cycle, report) : STATUS_OK;
     if (next > *cycle + round) {

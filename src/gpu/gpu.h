@@ -27,7 +27,7 @@ static inline struct clock_ratio gpu_clock(const struct gpu_params *params, uint
 struct gpu_config {
     uint32_t sm_count;
     const struct sm_params *sm;
-    struct cache_params l1, instruction, constant, l2;
+    struct cache_params instruction, constant, l2; /* the L1 is the launch's: shared memory leaves it its size */
     const struct crossbar_params *crossbar;
     const struct dram_params *dram;
     const struct gpu_params *gpu;
@@ -44,7 +44,7 @@ struct gpu_launch {
     uint64_t blocks, block_threads;
     unsigned places, warps_per_place; /* of an SM, by occupancy */
     unsigned warp_size;
-    const struct cache_params *l1;    /* as much as shared memory leaves; NULL: the machine's */
+    const struct cache_params *l1;    /* as much as shared memory leaves */
     const struct executor *executors; /* one per SM */
     struct arena *arena, *kept;       /* of all of the launch itself; of what its statistics point to */
     struct arena *arenas;             /* of each SM and its executor; NULL: the launch's */
@@ -58,6 +58,7 @@ struct gpu_launch {
     bool (*watch)(void *watcher, const struct launch_progress *progress);
     void *watcher;
     const struct sm_observer *issues; /* of all SMs; NULL: nobody looks */
+    struct meter *meter;              /* base/meter.h: on one host thread, what parts take; NULL: nobody asks */
 };
 
 struct gpu_stats {
@@ -83,6 +84,8 @@ struct gpu_stats {
 
 struct gpu; /* what outlives a launch: L2, DRAM, instruction and constant caches */
 struct gpu *gpu_create(struct arena *arena, const struct gpu_config *config, struct report *report);
+/* What a launch with such L1s would be refused for, as far as caches are concerned. */
+enum status gpu_check(struct gpu *gpu, const struct cache_params *l1, struct report *report);
 /* Ends its host threads; the memory stays the arena's. NULL is allowed. */
 void gpu_destroy(struct gpu *gpu);
 /* Host threads that launches may be spread over. More than one: executors have counters for each, and SMs their own
@@ -96,6 +99,10 @@ struct gpu_fault {
 /* STATUS_STOPPED with a report: the fault says who, or nobody made progress. */
 enum status gpu_run(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_stats *stats, struct gpu_fault *fault,
                     struct report *report);
+/* What outlives a launch, all of it, between launches: `next` is the module of the launch that comes, `l1` as of any launch. Read
+ * into one that was just made of the same machine. STATUS_OK with keep->good false: it cannot be kept, or is damaged. */
+enum status gpu_keep(struct gpu *gpu, const struct module *next, const struct cache_params *l1, struct keep *keep,
+                     struct report *report);
 /* The host copied data to this range. */
 void gpu_host_copied(struct gpu *gpu, uint64_t address, uint64_t bytes);
 

@@ -36,29 +36,93 @@ static void send_fetches(struct partition *p, struct slice *slice, uint32_t look
     if (!slice->place_known)
         slice->place = channel_place(p->channel, slice->device_line);
     slice->place_known = true;
-    uint64_t cycle = p->now;
-    for (; looked; looked &= looked - 1, cycle++) {
-        const uint32_t sector = bits_first(looked), offset = SECTOR_BYTES * sector;
-        if (sectors >> sector & 1)
-            *channel_send(p->channel, cycle, slice->number, slice->place) =
-                (struct request){.address = slice->device_line + offset,
-                                 .tag = slice->line + offset,
-                                 .bytes = SECTOR_BYTES,
-                                 .source = slice->number,
-                                 .kind = REQUEST_READ,
-                                 .row_hint = slice->row_hint};
-    }
+    const struct request fetch = {.address = slice->device_line,
+                                  .tag = slice->line,
+                                  .bytes = SECTOR_BYTES,
+                                  .source = slice->number,
+                                  .kind = REQUEST_READ,
+                                  .row_hint = slice->row_hint};
+    channel_send_sectors(p->channel, p->now, looked, sectors, slice->place, &fetch);
 }
 
-/* The reply to a request leaves from cycle `ready` on. */
-static void complete(struct partition *p, struct slice *slice, uint32_t number, uint64_t ready, struct ring *ring) {
+/* ---- halves ---- */
+
+/* A sector of the other half's SMs has a second address in the cache, where its copy in their half is. That copy lies in
+ * the slice it is of, not in one of the other half: slices are alike, and what competes for room in one is as much as in
+ * the other. */
+#define FAR_COPY (UINT64_C(1) << 58)
+
+/* Is the request that was accepted of an SM of the other half? */
+static __attribute__((noinline)) void tell_half(const struct partition *p, struct slice *slice,
+                                                struct slice_request *waiting) {
+    waiting->is_far = (waiting->packet.sm >= p->half_sms) != (p->half != 0);
+    waiting->goes_far = false;
+    slice->one_by_one |= waiting->is_far || waiting->packet.kind != PACKET_READ;
+}
+
+/* The sector at this address of the slice gets a copy in the half of an SM that has read it, unless there is no room for it. */
+static void make_copy(struct partition *p, struct slice *slice, uint64_t inside) {
+    const struct request copy = {.address = inside | FAR_COPY, .bytes = SECTOR_BYTES, .kind = REQUEST_READ};
+    struct cache_result result;
+    struct cache_arrival arrival;
+    if (channel_room(p->channel) < CHANNEL_SCARCE || cache_access(slice->l2, &copy, 2, &result) != CACHE_MISS)
+        return;
+    if (result.write_back_sectors)
+        send_down(p, slice, &result.down[result.down_count - 1]);
+    cache_fill(slice->l2, copy.address, &arrival);
+}
+
+/* Data that SMs of the other half waited for have come. */
+static __attribute__((noinline)) void copy_arrived(struct partition *p, struct slice *slice, uint64_t inside,
+                                                   const struct cache_arrival *arrival) {
+    bool copies = false;
+    for (uint32_t i = 0; i < arrival->count; i++) {
+        const struct slice_request *waiting = &slice->waiting[arrival->tags[i]];
+        copies |= waiting->is_far && waiting->packet.kind == PACKET_READ;
+    }
+    if (copies)
+        make_copy(p, slice, inside);
+}
+
+/* What the halves have to do with an access to a sector: true, a copy serves it. */
+static __attribute__((noinline)) bool ask_halves(struct slice *slice, struct slice_request *waiting,
+                                                 const struct request *request) {
+    const struct request copy = {.address = request->address | FAR_COPY, .bytes = SECTOR_BYTES, .kind = REQUEST_READ};
+    struct cache_result result;
+    if (request->kind != REQUEST_READ)
+        cache_drop(slice->l2, copy.address);
+    else if (waiting->is_far && cache_holds(slice->l2, copy.address))
+        return cache_access(slice->l2, &copy, 0, &result) == CACHE_HIT;
+    waiting->goes_far = waiting->is_far;
+    return false;
+}
+
+/* Replies that were in the far half are later than some that follow them. When it is ready. */
+static __attribute__((noinline)) uint64_t put_in_order(const struct partition *p, const struct slice_request *waiting,
+                                                       uint32_t number, uint64_t ready, struct ring *ring) {
+    uint32_t at = ring->head + ring->count++;
+    ready += waiting->goes_far ? p->far_cycles : 0;
+    for (; at != ring->head && ring->items[(at - 1) % WAITING_MAX].ready > ready; at--)
+        ring->items[at % WAITING_MAX] = ring->items[(at - 1) % WAITING_MAX];
+    ring->items[at % WAITING_MAX] = (struct reply){ready, number};
+    ring->next = ring->items[ring->head].ready;
+    return ready;
+}
+
+/* The reply to a request leaves from cycle `ready` on. `halves`: the L2 has them. */
+static inline __attribute__((always_inline)) void complete(struct partition *p, struct slice *slice, uint32_t number,
+                                                           uint64_t ready, struct ring *ring, bool halves) {
     struct slice_request *waiting = &slice->waiting[number];
     if (waiting->packet.kind == PACKET_ATOMIC)
         p->served[p->served_count++] =
             (struct served){waiting->packet.sm, waiting->packet.ticket, waiting->packet.lanes};
-    ring->items[(ring->head + ring->count) % WAITING_MAX] = (struct reply){ready, number};
-    if (!ring->count++)
-        ring->next = ready;
+    if (halves) {
+        ready = put_in_order(p, waiting, number, ready, ring);
+    } else {
+        ring->items[(ring->head + ring->count) % WAITING_MAX] = (struct reply){ready, number};
+        if (!ring->count++)
+            ring->next = ready;
+    }
     if (ready < slice->next)
         slice->next = ready;
 }
@@ -101,7 +165,9 @@ static void accept(struct partition *p, struct slice *slice) {
     slice->rest = packet->sectors ? packet->sectors : 1;
     slice->place_known = false;
     slice->row_hint = packet->row_hint;
-    slice->one_by_one = !p->by_sectors || packet->kind == PACKET_ATOMIC;
+    slice->one_by_one = !p->by_sectors || packet->kind == PACKET_ATOMIC || packet->leaves_first;
+    if (p->far_cycles)
+        tell_half(p, slice, waiting);
 }
 
 /* A machine without an L2: the current request goes to the channel as it is, an atomic as a read and a write. */
@@ -141,14 +207,25 @@ static __attribute__((noinline)) bool look_up(struct partition *p, struct slice 
                                                                                    : REQUEST_ATOMIC,
                                     .row_hint = slice->row_hint};
     struct cache_result result;
-    if (cache_access(slice->l2, &request, channel_room(p->channel), &result) == CACHE_BLOCKED) {
+    if (p->far_cycles && ask_halves(slice, waiting, &request)) {
+        slice->rest &= slice->rest - 1;
+        return true;
+    }
+    const enum cache_outcome outcome = cache_access(slice->l2, &request, channel_room(p->channel), &result);
+    if (outcome == CACHE_BLOCKED) {
         slice->reason = result.blocked;
         return false;
     }
     for (uint32_t i = 0; i < result.down_count; i++)
         send_down(p, slice, &result.down[i]);
+    if (waiting->packet.leaves_first)
+        cache_offer(slice->l2, request.address);
     waiting->atoms_left += result.waits;
+    if (waiting->is_far && outcome == CACHE_HIT && request.kind == REQUEST_READ)
+        make_copy(p, slice, request.address);
     slice->rest = atom >= LINE_BYTES ? 0 : slice->rest & (slice->rest - 1);
+    if (p->atomic_lanes && request.kind == REQUEST_ATOMIC)
+        slice->lookup_free += (bits_count(waiting->packet.lanes | 1) - 1) / p->atomic_lanes;
     return true;
 }
 
@@ -227,7 +304,7 @@ static void step(struct partition *p, struct slice *slice) {
     struct slice_request *waiting = &slice->waiting[slice->current];
     waiting->accepted = true;
     if (!waiting->atoms_left)
-        complete(p, slice, slice->current, slice->lookup_free - 1 + p->l2_latency, &slice->hits);
+        complete(p, slice, slice->current, slice->lookup_free - 1 + p->l2_latency, &slice->hits, p->far_cycles);
     slice->current = NOBODY;
 }
 
@@ -276,27 +353,40 @@ static void unblock(struct partition *p, struct slice *slice) {
     slice->next = p->now;
 }
 
-static void channel_fill(struct partition *p, const struct request *done) {
-    if (done->kind == REQUEST_WRITE)
-        return;
-    struct slice *slice = &p->slices[done->source];
-    if (!p->l2_enabled) {
-        slice->waiting[done->tag].atoms_left = 0;
-        complete(p, slice, (uint32_t)done->tag, p->now + 1, &slice->fills);
-        return;
-    }
+/* A sector has come; false: the L2 did not ask for it. */
+static inline __attribute__((always_inline)) bool fill(struct partition *p, struct slice *slice, uint64_t inside,
+                                                       bool halves) {
     struct cache_arrival arrival;
-    if (!cache_fill(slice->l2, done->tag, &arrival))
-        return;
+    if (!cache_fill(slice->l2, inside, &arrival))
+        return false;
     for (uint32_t i = 0; i < arrival.count; i++) {
         const uint32_t number = (uint32_t)arrival.tags[i];
         struct slice_request *waiting = &slice->waiting[number];
         if (--waiting->atoms_left == 0 && waiting->accepted)
-            complete(p, slice, number, p->now + 1, &slice->fills);
+            complete(p, slice, number, p->now + 1, &slice->fills, halves);
     }
     if (arrival.writes_back)
         send_down(p, slice, &arrival.write_back);
-    if (slice->blocked && cache_unblocks(slice->l2, &slice->reason, done->tag))
+    if (halves)
+        copy_arrived(p, slice, inside, &arrival);
+    return true;
+}
+
+/* With halves, or without an L2. */
+static __attribute__((noinline)) bool fill_otherwise(struct partition *p, struct slice *slice, uint64_t tag) {
+    if (p->l2_enabled)
+        return fill(p, slice, tag, true);
+    slice->waiting[tag].atoms_left = 0;
+    complete(p, slice, (uint32_t)tag, p->now + 1, &slice->fills, false);
+    return false;
+}
+
+static void channel_fill(struct partition *p, const struct request *done) {
+    if (done->kind == REQUEST_WRITE)
+        return;
+    struct slice *slice = &p->slices[done->source];
+    const bool filled = p->fills_plainly ? fill(p, slice, done->tag, false) : fill_otherwise(p, slice, done->tag);
+    if (filled && slice->blocked && cache_unblocks(slice->l2, &slice->reason, done->tag))
         unblock(p, slice);
 }
 

@@ -22,6 +22,8 @@ void partition_settle(struct partition *partition, uint64_t cycle);
 void partition_begin(struct partition *partition);
 bool partition_is_idle(const struct partition *partition);
 void partition_touch(struct partition *partition, uint64_t address);
+/* Sectors that a launch without time accessed, in one piece of 128 bytes. */
+void partition_warm(struct partition *partition, uint64_t address, uint32_t bytes, bool written);
 void partition_flush(struct partition *partition);
 /* Of cycles before `end`. */
 struct cache_stats partition_l2_statistics(const struct partition *partition, unsigned slice, uint64_t end);
@@ -30,5 +32,7 @@ struct dram_stats partition_dram_statistics(const struct partition *partition);
 void partition_add_policies(const struct partition *partition, void *sum);
 void partition_add_banks(const struct partition *partition, uint64_t into[]);
 const struct dram_histograms *partition_dram_histograms(const struct partition *partition);
+/* Between launches: the slices of the L2 and the DRAM. */
+void partition_keep(struct partition *partition, struct keep *keep);
 
 #endif

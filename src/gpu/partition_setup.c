@@ -37,6 +37,16 @@ void partition_touch(struct partition *p, uint64_t address) {
     cache_load(slice->l2, slice_map_inside(&p->map, address), LINE_BYTES);
 }
 
+void partition_warm(struct partition *p, uint64_t address, uint32_t bytes, bool written) {
+    if (!p->l2_enabled)
+        return;
+    struct slice *slice = &p->slices[slice_map_slice(p->map.map, slice_count(p), address)];
+    const uint64_t inside = slice_map_inside(&p->map, address);
+    cache_load(slice->l2, inside, bytes);
+    if (written)
+        cache_soil(slice->l2, inside, bytes);
+}
+
 void partition_flush(struct partition *p) {
     for (struct slice *slice = p->slices; slice < p->slices_end; slice++)
         cache_invalidate(slice->l2);
@@ -67,6 +77,14 @@ const struct dram_histograms *partition_dram_histograms(const struct partition *
     return channel_histograms(p->channel);
 }
 
+void partition_keep(struct partition *p, struct keep *keep) {
+    if (keep->writes && !partition_is_idle(p))
+        keep_refuse(keep, "a memory partition with requests in it");
+    for (struct slice *slice = p->slices; slice < p->slices_end; slice++)
+        cache_keep(slice->l2, keep);
+    channel_keep(p->channel, keep);
+}
+
 static struct ring ring_create(struct arena *arena) {
     return (struct ring){.next = NO_CYCLE, .items = ARENA_ARRAY(arena, struct reply, WAITING_MAX)};
 }
@@ -77,6 +95,10 @@ struct partition *partition_create(struct arena *arena, const struct gpu_config 
     const struct gpu_params *gpu = config->gpu;
     p->ideal_bandwidth = gpu->ideal_bandwidth;
     p->l2_enabled = gpu->l2_enabled && !gpu->l2_private, p->l2_latency = gpu->l2_latency;
+    p->atomic_lanes = gpu->l2_atomic_lanes;
+    p->far_cycles = p->l2_enabled ? gpu->l2_far_cycles : 0;
+    p->fills_plainly = p->l2_enabled && !p->far_cycles;
+    p->half = 2 * number >= address_map_chips(map), p->half_sms = (config->sm_count + 1) / 2;
     if (slice_map_create(&p->map, map, config->dram, number, gpu->slices, report) != STATUS_OK)
         return NULL;
     p->slices = ARENA_ARRAY(arena, struct slice, gpu->slices);

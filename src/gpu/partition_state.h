@@ -20,6 +20,8 @@ struct slice_request {
     uint32_t next;       /* list of free ones */
     uint32_t atoms_left; /* asked for below */
     bool accepted;       /* every atom has been looked up */
+    bool is_far;         /* of an SM of the other half */
+    bool goes_far;       /* some of it was not in that SM's half */
 };
 
 struct reply {
@@ -75,7 +77,9 @@ struct partition {
     bool by_sectors;       /* sectors of a request are looked up in one step, ahead of their cycles */
     bool l2_enabled;
     bool ideal_bandwidth; /* slices look up whatever has come at once */
-    uint32_t l2_latency;
+    bool fills_plainly;   /* it has an L2, and no halves */
+    uint32_t l2_latency, atomic_lanes;
+    uint32_t far_cycles, half, half_sms; /* l2.far_cycles; which half it is in, and the SMs of the first */
     const struct executor *executors;
     /* Of this round, in order of service. Room for those that waited when it began and those accepted in it, for each
      * slice: what is accepted was on its link by then, for no credit comes back within a round. */

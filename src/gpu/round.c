@@ -3,6 +3,7 @@
 #include "gpu/round.h"
 
 #include "gpu/dispatch.h"
+#include "base/meter.h"
 
 static inline struct crew_epoch epoch_between(const struct gpu *gpu, uint64_t from, uint64_t to) {
     return (struct crew_epoch){.from = from,
@@ -26,9 +27,37 @@ static __attribute__((noinline)) void run_watched(struct launch_state *state, ui
     }
 }
 
+/* Part by part, for who asks what each takes of the host. */
+static __attribute__((noinline)) void run_metered(struct launch_state *state, const struct crew_epoch *epoch) {
+    const struct gpu *gpu = state->gpu;
+    struct meter *meter = state->launch->meter;
+    meter_begin(meter);
+    for (uint32_t i = 0; i < state->made_count; i++) {
+        state->faulted |= sm_run(state->sms[i], epoch->from, epoch->to);
+        meter_part(meter);
+    }
+    if (net_next(&state->requests, epoch->net_to - 1) < epoch->net_to)
+        net_run(&state->requests, epoch->net_from, epoch->net_to);
+    meter_part(meter);
+    for (uint32_t i = 0; i < gpu->partition_count; i++) {
+        partition_run(&gpu->partitions[i], 1, epoch->l2_from, epoch->l2_to);
+        meter_part(meter);
+    }
+    if (net_next(&state->replies, epoch->net_to - 1) < epoch->net_to)
+        net_run(&state->replies, epoch->net_from, epoch->net_to);
+    meter_part(meter);
+    net_exchange(&state->requests);
+    net_exchange(&state->replies);
+    meter_epoch(meter, gpu->config.gpu->host_alone_ns);
+}
+
 static void run_epoch(struct launch_state *state, uint64_t from, uint64_t to) {
     const struct gpu *gpu = state->gpu;
     const struct crew_epoch epoch = epoch_between(gpu, from, to);
+    if (state->launch->meter) {
+        run_metered(state, &epoch);
+        return;
+    }
     if (state->launch->issues && state->launch->issues->passed)
         run_watched(state, from, to);
     else
@@ -105,5 +134,9 @@ enum status round_run(struct launch_state *state, uint64_t from, uint64_t to, st
             share_epoch(state, at, at + epoch, at + epoch == to);
     if (alone)
         publish_round(state);
-    return state->next_block < state->launch->blocks ? dispatch_blocks(state, to, report) : STATUS_OK;
+    const enum status status =
+        state->next_block < state->launch->blocks ? dispatch_blocks(state, to, report) : STATUS_OK;
+    if (state->launch->meter)
+        meter_serial(state->launch->meter);
+    return status;
 }

@@ -27,7 +27,7 @@ uint64_t slice_map_outside(const struct slice_map *m, uint32_t slice, uint64_t i
         return inside;
     const uint64_t low = (UINT64_C(1) << m->map->chip_shift) - 1;
     const uint64_t above = inside >> m->map->chip_shift;
-    const uint32_t first = m->chip ^ address_map_hash(m->map, above);
+    const uint32_t first = address_map_unturned(m->map, m->chip, above);
     return (above * m->map->chips + first) << m->map->chip_shift | (inside & low);
 }
 

@@ -21,19 +21,35 @@ struct gpu {
     struct team *team; /* made for the first epoch that is shared */
 };
 
+/* A block on its way to an SM. */
+struct coming_block {
+    uint64_t start, block; /* start: the SM has it from this cycle on */
+    uint32_t turn;         /* of launch_state.sms */
+};
+
+/* Blocks take time: those handed out and not there yet, in the order in which they arrive. */
+struct coming_blocks {
+    struct coming_block *blocks; /* a ring; NULL: blocks take no time */
+    uint32_t *to;                /* [turn]: how many are on their way to it */
+    uint32_t size, head, count;
+    uint64_t handed; /* so many have been handed out; launch_state.next_block have arrived */
+    uint64_t delay;  /* of every block of the launch */
+    double free;     /* the first cycle in which one may be handed out */
+};
+
 struct launch_state {
     struct gpu *gpu;
     const struct gpu_launch *launch;
     struct arena *arena;
     const struct sm_code *code;
-    const struct cache_params *l1;
     struct sm *
         *sms; /* in the order they get blocks: the first made_count; the others are made with their first block */
     uint32_t made_count, first_sm;
     bool faulted;                    /* one of them has */
     alignas(64) struct net requests; /* each written by its host thread */
     alignas(64) struct net replies;
-    alignas(64) uint64_t next_block;        /* so many have been given */
+    alignas(64) uint64_t next_block; /* so many have been given */
+    struct coming_blocks coming;
     uint64_t *given;                        /* launch.parts: to each of sms; else NULL, and blocks go in their order */
     uint64_t progress_published;            /* the executors' progress at the last round's end */
     uint64_t progress_seen, progress_cycle; /* the same when last looked at, and when it last moved */

@@ -26,6 +26,7 @@ enum op_class { /* what takes the same time in the same unit, for operands of on
     CLASS_CVT,
     CLASS_WARP,       /* shuffles, votes, matches */
     CLASS_TRAVERSE,   /* an add behind a prefix sum over the warp */
+    CLASS_TENSOR,     /* products of matrices */
     CLASS_MEMORY,
     CLASS_ACCUMULATE, /* a store behind a prefix sum */
     CLASS_COUNT
@@ -38,6 +39,7 @@ enum type {
     TYPE_B32, TYPE_U32, TYPE_S32, TYPE_F32, TYPE_F16X2, TYPE_BF16X2, TYPE_TF32,
     TYPE_B64, TYPE_U64, TYPE_S64, TYPE_F64,
     TYPE_B128,
+    TYPE_E4M3X2, TYPE_E5M2X2, /* cvt: two floats of 8 bits */
     TYPE_COUNT
 };
 
@@ -76,13 +78,35 @@ enum mode {
     MODE_LOCK, MODE_UNLOCK,                                         /* ld; st: of a word of shared memory */
     MODE_MINUS_PRODUCT, MODE_MINUS_ADDEND, MODE_MINUS_BOTH,         /* mul, fma of floats: what is negated */
     MODE_TURNS,                                                     /* sin, cos: a is in turns, not in radians */
+    MODE_WIDTH, MODE_HEIGHT, MODE_DEPTH, MODE_ARRAY_SIZE,           /* txq: in texels, in layers */
+    MODE_CHANNEL_DATA_TYPE, MODE_CHANNEL_ORDER,                     /* txq: as OpenCL numbers them */
+    MODE_AT_LEVEL, MODE_BY_STEPS,                                   /* tex: a level, steps of the coordinates; else level 0 */
+    MODE_GATHER_R, MODE_GATHER_G, MODE_GATHER_B, MODE_GATHER_A,     /* tex: one channel of four texels */
+    MODE_TRANS,                                                     /* ldmatrix, stmatrix, movmatrix */
+    MODE_INIT, MODE_INVAL, MODE_NO_COMPLETE, MODE_ARRIVE_EXPECT_TX, /* mbarrier; and MODE_ARRIVE */
+    MODE_DROP, MODE_DROP_NO_COMPLETE, MODE_DROP_EXPECT_TX, MODE_EXPECT_TX, MODE_COMPLETE_TX,
+    MODE_TEST_WAIT, MODE_TEST_PARITY, MODE_TRY_WAIT, MODE_TRY_PARITY,
+    MODE_COPIES, MODE_COPIES_NO_INC,                                /* cp.async.mbarrier.arrive */
+    MODE_ORDERED,                                                   /* mma.sp::ordered_metadata */
+    MODE_BULK, MODE_BULK_READ,                                      /* cp.async.bulk: commit_group, wait_group */
+    MODE_BULK_LOAD, MODE_BULK_STORE, MODE_BULK_SHARED,              /* cp.async.bulk: whence, whither */
+    MODE_IGNORE,                                                    /* cp.async: c is a predicate, and where it holds nothing is read */
 };
 
 enum atom { ATOM_NONE, ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS, ATOM_INC, ATOM_DEC };
 enum scope { SCOPE_NONE, SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS };
 enum order { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL, ORDER_SC, ORDER_VOLATILE };
 enum cache_hint { CACHE_DEFAULT, CACHE_CA, CACHE_CG, CACHE_CS, CACHE_LU, CACHE_CV, CACHE_WB, CACHE_WT, CACHE_NC,
-    CACHE_ROW /* another load of the same DRAM row follows soon [002 §7.2] */ };
+    CACHE_ROW /* another load of the same DRAM row follows soon [002 §7.2] */,
+    CACHE_L1_FIRST, CACHE_L2_FIRST /* evict_first of one level; CACHE_CS: of both */, CACHE_NO_ALLOCATE /* in the L1 */,
+    CACHE_NO_ALLOCATE_FIRST /* the same, and evict_first in the L2 */ };
+
+/* Coordinates of images: those without a, of arrays behind the layer. Of cubes a direction. */
+enum geometry { GEOMETRY_NONE, GEOMETRY_1D, GEOMETRY_2D, GEOMETRY_3D, GEOMETRY_A1D, GEOMETRY_A2D, GEOMETRY_CUBE, GEOMETRY_ACUBE };
+/* What accesses of images do outside of them: a fault, the nearest texel, nothing (a load gives 0). */
+enum border { BORDER_TRAP, BORDER_CLAMP, BORDER_ZERO };
+/* Sources of tex, suld and sust; values: what is stored, of tex the level, or two steps of three coordinates. */
+enum image_source { IMAGE_SOURCE_IMAGE, IMAGE_SOURCE_SAMPLER, IMAGE_SOURCE_X, IMAGE_SOURCE_LAYER = IMAGE_SOURCE_X + 3, IMAGE_SOURCE_VALUES };
 /* clang-format on */
 
 enum inst_flag {
@@ -143,7 +167,7 @@ struct symbol;
 struct operand {
     uint8_t kind;
     bool negated, has_reg;
-    bool is_pair; /* ADDRESS: `reg` and the register behind it are its lower and upper 32 bits */
+    bool is_pair; /* REG, ADDRESS: `reg` and the register behind it are its lower and upper 32 bits */
     uint32_t reg;
     uint64_t imm;
     const struct symbol *symbol;
@@ -164,7 +188,10 @@ struct inst {
     uint8_t rounding, compare, boolop, mode, atom, space, scope, order, cache;
     uint8_t dst_count, src_count;
     bool guard_negated;
-    int32_t guard; /* predicate register, -1: none */
+    uint8_t geometry, border; /* of images */
+    uint8_t columns;          /* of wgmma: eighths of n */
+    uint8_t matrix, layout;   /* of mma and wmma: row of isa/matrix.def, how matrices lie (isa/matrix.h) */
+    int32_t guard;            /* predicate register, -1: none */
     struct operand *dst, *src;
     uint32_t target;     /* bra, brk, cont, retp, FLAG_POP: PC to go to; ssy, pbk, pcnt, pret: that of the token */
     uint32_t reconverge; /* filled by isa/cfg: PC where the lanes that part here meet, NO_PC: at the function's exit */
@@ -200,13 +227,38 @@ static inline bool inst_may_part(const struct inst *inst) {
 static inline bool inst_is_of_warps(const struct inst *inst) {
     return inst->op >= OP_BAR_WARP && inst->op <= OP_COND_ACC;
 }
+/* Of what accesses memory: it writes nothing there. */
+static inline bool inst_only_loads(const struct inst *inst) {
+    return inst->op == OP_LD || inst->op == OP_LDMATRIX || inst->op == OP_TILE_LOAD;
+}
+static inline bool inst_only_stores(const struct inst *inst) {
+    return inst->op == OP_ST || inst->op == OP_STMATRIX || inst->op == OP_CP_ASYNC || inst->op == OP_TILE_STORE;
+}
+static inline bool inst_is_atomic(const struct inst *inst) {
+    return inst->op == OP_ATOM || inst->op == OP_RED || inst->op == OP_MBARRIER || inst->op == OP_SURED;
+}
+/* It is one operation of all lanes of the warp. */
+static inline bool inst_is_of_whole_warp(const struct inst *inst) {
+    return inst->op >= OP_LDMATRIX && inst->op <= OP_MMA;
+}
+/* It brings a matrix of wmma from memory or there. */
+static inline bool inst_moves_tile(const struct inst *inst) {
+    return inst->op == OP_TILE_LOAD || inst->op == OP_TILE_STORE;
+}
 /* It waits for the lanes of its warp that it names. */
 static inline bool inst_meets(const struct inst *inst) { return inst_is_of_warps(inst) && inst->flags & FLAG_SYNC; }
-/* Registers of the function that an operand reads, from `reg` on. */
+/* It reads, writes or asks for an image. */
+static inline bool inst_is_of_images(const struct inst *inst) {
+    return inst->op >= OP_TEX && inst->op <= OP_IMAGE_QUERY;
+}
+static inline bool inst_accesses_image(const struct inst *inst) {
+    return inst->op >= OP_TEX && inst->op <= OP_SUST_TEXEL;
+}
+/* Registers of the function that an operand is, from `reg` on. */
 static inline unsigned operand_registers(const struct operand *operand) {
-    if (operand->kind == OPERAND_ADDRESS && operand->has_reg)
+    if (operand->kind == OPERAND_REG || (operand->kind == OPERAND_ADDRESS && operand->has_reg))
         return operand->is_pair ? 2 : 1;
-    return operand->kind == OPERAND_REG;
+    return 0;
 }
 /* Its lanes may go elsewhere than on, or end. */
 static inline bool inst_is_control(const struct inst *inst) {

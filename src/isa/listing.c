@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One instruction as a line of text, close to PTX, with PCs for labels. */
+#include "isa/matrix.h"
 #include "isa/module.h"
 
 #include "base/text.h"
@@ -74,7 +75,42 @@ static const char *const mode_words[] = {[MODE_NONE] = NULL,
                                          [MODE_MINUS_PRODUCT] = "minus_product",
                                          [MODE_MINUS_ADDEND] = "minus_addend",
                                          [MODE_MINUS_BOTH] = "minus_both",
-                                         [MODE_TURNS] = "turns"};
+                                         [MODE_TURNS] = "turns",
+                                         [MODE_WIDTH] = "width",
+                                         [MODE_HEIGHT] = "height",
+                                         [MODE_DEPTH] = "depth",
+                                         [MODE_ARRAY_SIZE] = "array_size",
+                                         [MODE_CHANNEL_DATA_TYPE] = "channel_data_type",
+                                         [MODE_CHANNEL_ORDER] = "channel_order",
+                                         [MODE_AT_LEVEL] = "level",
+                                         [MODE_BY_STEPS] = "grad",
+                                         [MODE_GATHER_R] = "gather.r",
+                                         [MODE_GATHER_G] = "gather.g",
+                                         [MODE_GATHER_B] = "gather.b",
+                                         [MODE_GATHER_A] = "gather.a",
+                                         [MODE_TRANS] = "trans",
+                                         [MODE_INIT] = "init",
+                                         [MODE_INVAL] = "inval",
+                                         [MODE_NO_COMPLETE] = "arrive.noComplete",
+                                         [MODE_ARRIVE_EXPECT_TX] = "arrive.expect_tx",
+                                         [MODE_DROP] = "arrive_drop",
+                                         [MODE_DROP_NO_COMPLETE] = "arrive_drop.noComplete",
+                                         [MODE_DROP_EXPECT_TX] = "arrive_drop.expect_tx",
+                                         [MODE_EXPECT_TX] = "expect_tx",
+                                         [MODE_COMPLETE_TX] = "complete_tx",
+                                         [MODE_TEST_WAIT] = "test_wait",
+                                         [MODE_TEST_PARITY] = "test_wait.parity",
+                                         [MODE_TRY_WAIT] = "try_wait",
+                                         [MODE_TRY_PARITY] = "try_wait.parity",
+                                         [MODE_COPIES] = "copies",
+                                         [MODE_COPIES_NO_INC] = "copies.noinc",
+                                         [MODE_ORDERED] = "ordered_metadata",
+                                         [MODE_BULK] = "bulk",
+                                         [MODE_BULK_READ] = "bulk.read",
+                                         [MODE_BULK_LOAD] = "shared.global",
+                                         [MODE_BULK_STORE] = "global.shared",
+                                         [MODE_BULK_SHARED] = "shared.shared",
+                                         [MODE_IGNORE] = "ignore_src"};
 static const char *const atom_words[] = {
     [ATOM_NONE] = NULL, [ATOM_ADD] = "add", [ATOM_MIN] = "min", [ATOM_MAX] = "max",
     [ATOM_AND] = "and", [ATOM_OR] = "or",   [ATOM_XOR] = "xor", [ATOM_EXCH] = "exch",
@@ -84,9 +120,24 @@ static const char *const order_words[] = {
     [ORDER_ACQ_REL] = "acq_rel", [ORDER_SC] = "sc",           [ORDER_VOLATILE] = "volatile"};
 static const char *const scope_words[] = {
     [SCOPE_NONE] = NULL, [SCOPE_CTA] = "cta", [SCOPE_CLUSTER] = "cluster", [SCOPE_GPU] = "gpu", [SCOPE_SYS] = "sys"};
-static const char *const cache_words[] = {
-    [CACHE_DEFAULT] = NULL, [CACHE_CA] = "ca", [CACHE_CG] = "cg", [CACHE_CS] = "cs", [CACHE_LU] = "lu",
-    [CACHE_CV] = "cv",      [CACHE_WB] = "wb", [CACHE_WT] = "wt", [CACHE_NC] = "nc", [CACHE_ROW] = "row_hint"};
+static const char *const cache_words[] = {[CACHE_DEFAULT] = NULL,
+                                          [CACHE_CA] = "ca",
+                                          [CACHE_CG] = "cg",
+                                          [CACHE_CS] = "cs",
+                                          [CACHE_LU] = "lu",
+                                          [CACHE_CV] = "cv",
+                                          [CACHE_WB] = "wb",
+                                          [CACHE_WT] = "wt",
+                                          [CACHE_NC] = "nc",
+                                          [CACHE_ROW] = "row_hint",
+                                          [CACHE_L1_FIRST] = "L1::evict_first",
+                                          [CACHE_L2_FIRST] = "L2::evict_first",
+                                          [CACHE_NO_ALLOCATE] = "L1::no_allocate",
+                                          [CACHE_NO_ALLOCATE_FIRST] = "L1::no_allocate.L2::evict_first"};
+
+static const char *const geometry_words[] = {
+    [GEOMETRY_NONE] = NULL, [GEOMETRY_1D] = "1d",   [GEOMETRY_2D] = "2d",     [GEOMETRY_3D] = "3d",
+    [GEOMETRY_A1D] = "a1d", [GEOMETRY_A2D] = "a2d", [GEOMETRY_CUBE] = "cube", [GEOMETRY_ACUBE] = "acube"};
 
 static void put_flags(struct text_line *line, const struct inst *inst) {
     static const struct {
@@ -103,13 +154,33 @@ static void put_flags(struct text_line *line, const struct inst *inst) {
 
 static bool is_memory(enum op op) {
     return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED || op == OP_PREFETCH || op == OP_CVTA ||
-           op == OP_ISSPACEP || op == OP_COND_ACC || op == OP_LD_SNOOP || op == OP_ST_SNOOP;
+           op == OP_ISSPACEP || op == OP_COND_ACC || op == OP_LD_SNOOP || op == OP_ST_SNOOP || op == OP_LDMATRIX ||
+           op == OP_STMATRIX || op == OP_CP_ASYNC || op == OP_MBARRIER || op == OP_TILE_LOAD || op == OP_TILE_STORE ||
+           op == OP_BULK;
+}
+
+static void put_product(struct text_line *line, const struct inst *inst) {
+    const struct matrix_form *form = matrix_form(inst->matrix);
+    text_put(line, ".m%un%uk%u.%s.%s", form->m, form->n, form->k, inst->layout & LAYOUT_A_COLUMNS ? "col" : "row",
+             inst->layout & LAYOUT_B_ROWS ? "row" : "col");
+    for (unsigned part = PART_D; part <= PART_C; part++)
+        text_put(line, ".%s", matrix_element_name(matrix_element_of(form, (enum matrix_part)part)));
+}
+
+/* .a.sync.row.m16n16k16.f16 */
+static void put_tile(struct text_line *line, const struct inst *inst) {
+    const struct matrix_form *form = matrix_form(inst->matrix);
+    const enum matrix_part part = (enum matrix_part)(inst->layout >> LAYOUT_PART_SHIFT);
+    const bool by_columns = (inst->layout & LAYOUT_COLUMNS) != 0;
+    text_put(line, ".%c.%s.m%un%uk%u.%s", "dabc"[part], by_columns ? "col" : "row", form->m, form->n, form->k,
+             matrix_element_name(matrix_element_of(form, part)));
 }
 
 static void put_opcode(struct text_line *line, const struct inst *inst) {
     text_put(line, "%s%s", op_name((enum op)inst->op), inst->flags & FLAG_CARRY_IN ? "c" : "");
     put_word(line, rounding_words, inst->rounding);
     put_word(line, mode_words, inst->mode);
+    put_word(line, geometry_words, inst->geometry);
     put_word(line, compare_words, inst->compare);
     put_word(line, bool_words, inst->boolop);
     put_flags(line, inst);
@@ -119,14 +190,31 @@ static void put_opcode(struct text_line *line, const struct inst *inst) {
         text_put(line, ".%s", space_name((enum space)inst->space));
     put_word(line, atom_words, inst->atom);
     put_word(line, cache_words, inst->cache);
-    unsigned vector = inst->op == OP_LD ? inst->dst_count : inst->op == OP_ST ? inst->src_count - 1u : 1;
+    if (inst->op == OP_MMA) {
+        put_product(line, inst);
+        return;
+    }
+    if (inst->op == OP_WGMMA) {
+        const struct matrix_form *form = matrix_form(inst->matrix);
+        text_put(line, ".m64n%uk%u.%s.%s.%s", 8u * inst->columns, form->k,
+                 matrix_element_name((enum matrix_element)form->d), matrix_element_name((enum matrix_element)form->a),
+                 matrix_element_name((enum matrix_element)form->b));
+        return;
+    }
+    if (inst_moves_tile(inst)) {
+        put_tile(line, inst);
+        return;
+    }
+    unsigned vector = inst->op == OP_LD || inst->op == OP_TEX || inst->op == OP_SULD ? inst->dst_count
+                      : inst->op == OP_ST                                            ? inst->src_count - 1u
+                                                                                     : 1;
     if (vector > 1 && inst->mode != MODE_LOCK)
         text_put(line, ".v%u", vector);
     bool types = inst->type != TYPE_NONE && !(inst->op >= OP_BRA && inst->op <= OP_TRAP) && inst->op != OP_ISSPACEP;
     if (types)
         text_put(line, ".%s", type_name((enum type)inst->type));
     bool second = inst->op == OP_CVT || inst->op == OP_CVT_PACK || inst->op == OP_SET || inst->op == OP_SLCT ||
-                  inst->op == OP_DP4A || inst->op == OP_DP2A;
+                  inst->op == OP_DP4A || inst->op == OP_DP2A || inst->op == OP_TEX;
     if (second)
         text_put(line, ".%s", type_name((enum type)inst->stype));
 }
@@ -217,7 +305,19 @@ static void put_operands(struct text_line *line, const struct function *function
         put_list(line, function, inst, inst->dst, inst->dst_count, inst->dst_count > 1);
     }
     text_put(line, "%s", inst->dst_count > 0 && inst->src_count > 0 ? ", " : "");
-    if (inst->op == OP_ST) {
+    if (inst->op == OP_MMA) {
+        unsigned at = 0;
+        for (unsigned part = PART_A; part <= PART_C; part++) {
+            const unsigned count = matrix_registers(matrix_form(inst->matrix), (enum matrix_part)part);
+            put_list(line, function, inst, inst->src + at, count, true);
+            text_put(line, "%s", part < PART_C ? ", " : "");
+            at += count;
+        }
+        if (at < inst->src_count) { /* metadata and their selector */
+            text_put(line, ", ");
+            put_list(line, function, inst, inst->src + at, inst->src_count - at, false);
+        }
+    } else if (inst->op == OP_ST || inst->op == OP_STMATRIX) {
         put_list(line, function, inst, inst->src, 1, false);
         text_put(line, ", ");
         put_list(line, function, inst, inst->src + 1, inst->src_count - 1u, inst->src_count > 2);

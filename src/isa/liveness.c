@@ -48,36 +48,28 @@ static bool bit_test(const uint64_t *set, uint32_t bit) { return (set[bit / WORD
 static void bit_set(uint64_t *set, uint32_t bit) { set[bit / WORD_BITS] |= UINT64_C(1) << bit % WORD_BITS; }
 static void bit_clear(uint64_t *set, uint32_t bit) { set[bit / WORD_BITS] &= ~(UINT64_C(1) << bit % WORD_BITS); }
 
-/* The register read or written by the n-th of all register mentions, guard first, then sources, then
- * destinations; false when there are no more. *reg is relative to the strip, or beyond it. */
+/* The next of all registers that are read or written, *at first 0: guard first, then sources, then destinations, of each the
+ * lower half first; false when there are no more. out->reg is relative to the strip. */
 struct mention {
     uint32_t reg;
     bool write;
 };
 static bool next_mention(const struct strip *strip, const struct inst *inst, unsigned *at, struct mention *out) {
-    const unsigned sources = inst->src_count, halves = sources && inst->src[0].is_pair; /* an upper one */
+    const unsigned sources = inst->src_count, operands = sources + inst->dst_count;
     for (;;) {
-        unsigned n = (*at)++;
-        const struct operand *operand = NULL;
-        out->write = false;
+        const unsigned n = (*at)++, half = n & 1, i = n / 2; /* operand i - 1 */
         uint32_t reg = (uint32_t)inst->guard;
-        if (n == 0) {
-            if (inst->guard < 0)
-                continue;
-        } else if (n <= sources) {
-            operand = &inst->src[n - 1];
-        } else if (n <= sources + halves) {
-            reg = inst->src[0].reg + 1;
-        } else if (n <= sources + halves + inst->dst_count) {
-            operand = &inst->dst[n - 1 - sources - halves];
-            out->write = operand->kind == OPERAND_REG;
-        } else {
+        if (i > operands)
             return false;
-        }
-        if (operand) {
-            if (!operand_registers(operand))
+        out->write = i > sources;
+        if (i) {
+            const struct operand *operand = i > sources ? &inst->dst[i - 1 - sources] : &inst->src[i - 1];
+            if (half >= operand_registers(operand))
                 continue;
-            reg = operand->reg;
+            out->write &= operand->kind == OPERAND_REG;
+            reg = operand->reg + half;
+        } else if (inst->guard < 0 || half) {
+            continue;
         }
         if (reg < strip->first_reg || reg - strip->first_reg >= strip->reg_count)
             continue;

@@ -46,6 +46,7 @@ struct symbol {
     bool is_pointer;
     uint8_t pointer_space;
     uint32_t pointer_align;
+    bool is_reference; /* holds the handle of an image, a sampler or a surface */
     uint32_t text_line;
 };
 
@@ -90,12 +91,15 @@ static inline bool symbol_is_placed(const struct symbol *symbol) {
     return symbol->space == SPACE_GLOBAL || symbol->space == SPACE_CONST;
 }
 
+struct inst_timing; /* isa/timing.h */
+
 struct module {
     struct arena arena; /* owns everything below */
     const char *name;   /* as the user knows the file */
     const char *text;   /* the source text, for messages and listings; NUL-terminated */
     unsigned version_major, version_minor, sm, address_bytes; /* 7.5, 75, 8 */
     bool debug;
+    bool is_traced; /* of a foreign trace: its instructions can be replayed, and not executed */
     struct inst *code;
     uint32_t code_count;
     struct function **functions;
@@ -106,8 +110,9 @@ struct module {
     unsigned mnemonic_count;
     const char *
         *texts; /* of native code, by PC: the instruction as the program says it; NULL, of parts too: inst_text's own */
-    const char **controls; /* of native code, by PC: what it says of its time; NULL: it says nothing */
-    const char **files;    /* files[0] = "" */
+    const char **controls;            /* of native code, by PC: what it says of its time; NULL: it says nothing */
+    const struct inst_timing *timing; /* of native code that says of its time, by PC; NULL: it says nothing */
+    const char **files;               /* files[0] = "" */
     unsigned file_count;
     /* one image for .global and .const variables, laid out by the front end; the device places it */
     uint64_t image_bytes;

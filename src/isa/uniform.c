@@ -31,7 +31,7 @@ static bool is_special_of_block(uint32_t special) {
 
 static bool is_same(const uint64_t *bits, const struct operand *operand) {
     switch (operand->kind) {
-    case OPERAND_REG: return has(bits, operand->reg);
+    case OPERAND_REG: return has(bits, operand->reg) && (!operand->is_pair || has(bits, operand->reg + 1));
     case OPERAND_SPECIAL: return is_special_of_block(operand->reg);
     case OPERAND_ADDRESS:
         return !operand->has_reg || (has(bits, operand->reg) && (!operand->is_pair || has(bits, operand->reg + 1)));
@@ -61,9 +61,10 @@ bool uniform_is_scalar(const uint64_t *bits, const struct inst *inst) {
 
 void uniform_wrote(uint64_t *bits, const struct inst *inst, bool same) {
     for (unsigned i = 0; i < inst->dst_count; i++)
-        if (inst->dst[i].kind == OPERAND_REG) {
-            const uint64_t bit = UINT64_C(1) << inst->dst[i].reg % WORD_BITS;
-            uint64_t *word = &bits[inst->dst[i].reg / WORD_BITS];
+        for (uint32_t k = 0; k < operand_registers(&inst->dst[i]); k++) {
+            const uint32_t reg = inst->dst[i].reg + k;
+            const uint64_t bit = UINT64_C(1) << reg % WORD_BITS;
+            uint64_t *word = &bits[reg / WORD_BITS];
             *word = same ? *word | bit : *word & ~bit;
         }
 }

@@ -4,6 +4,7 @@
 #include "compile/compile.h"
 #include "base/words.h"
 #include <string.h>
+#include <xxhash.h>
 
 struct launch_parser {
     struct arena *arena;
@@ -122,13 +123,6 @@ static enum status read_variables(const struct launch_parser *p, const struct ya
     for (unsigned i = 0; i < node->count; i++)
         keep(&status, read_variable(p, node->keys[i], node->items[i], &p->file->variables[i]));
     return status;
-}
-
-enum status launch_file_read(struct arena *arena, const char *path, struct launch_file *out, struct report *report) {
-    char *text = NULL;
-    size_t length = 0;
-    const enum status status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &length, report);
-    return status ? status : launch_file_parse(arena, path, text, length, out, report);
 }
 
 unsigned launch_file_buffer(const struct launch_file *file, const char *name) {
@@ -454,10 +448,10 @@ static enum status read_build(const struct launch_parser *p, const struct yaml_n
 
 enum status launch_file_parse(struct arena *arena, const char *name, const char *text, size_t length,
                               struct launch_file *out, struct report *report) {
-    static const char *const keys[] = {"module",  "build",    "variables_at", "variables",
-                                       "buffers", "launches", "check",        NULL};
+    static const char *const keys[] = {"module",   "build", "variables_at", "variables", "buffers",
+                                       "launches", "check", "checkpoint",   "caches",    NULL};
     static const char *const no_names[] = {NULL};
-    *out = (struct launch_file){.name = name, .folder = file_dir(arena, name)};
+    *out = (struct launch_file){.name = name, .folder = file_dir(arena, name), .text_hash = XXH64(text, length, 0)};
     enum status status = yaml_parse(arena, name, text, length, &out->yaml, report);
     if (status)
         return status;
@@ -486,5 +480,6 @@ enum status launch_file_parse(struct arena *arena, const char *name, const char 
         keep(&status, read_launches(&p, launches));
     if (check)
         keep(&status, read_checks(&p, check));
+    keep(&status, launch_file_parse_checkpoint(out, &out->yaml, arena, report));
     return status;
 }

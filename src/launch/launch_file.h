@@ -84,6 +84,12 @@ struct launch_file {
     unsigned launch_count;
     struct launch_check *checks;
     unsigned check_count;
+    uint64_t text_hash;                    /* xxHash64 of the file */
+    const char *checkpoint;                /* memory and caches are as there; NULL: fills say what memory holds */
+    const struct yaml_node *checkpoint_at; /* NULL: the file does not name it */
+    bool cold;                             /* of the checkpoint only memory */
+    bool is_part;                          /* these launches are some of the file, `before` of them left out in front */
+    unsigned before;
 };
 
 enum { LAUNCH_FILE_LIMIT_BYTES = 16 << 20, LAUNCH_BUFFERS_MAX = 4096 };
@@ -91,8 +97,16 @@ enum { LAUNCH_FILE_LIMIT_BYTES = 16 << 20, LAUNCH_BUFFERS_MAX = 4096 };
 /* Everything lives in the arena; `text` is kept. All errors of the file are reported, not only the first. */
 enum status launch_file_parse(struct arena *arena, const char *name, const char *text, size_t length,
                               struct launch_file *out, struct report *report);
-/* The same of a file. */
+/* The same of a file, which may also be a part of another (`part_of`): that file's launches from one number on. */
 enum status launch_file_read(struct arena *arena, const char *path, struct launch_file *out, struct report *report);
+/* Leaves launches out in front, and all behind `count` of the others; checks are of the end of the whole. */
+void launch_file_cut(struct launch_file *file, unsigned before, unsigned count);
+/* Goes on from a checkpoint of this file. STATUS_INVALID: it is of another. */
+enum status launch_file_from(struct launch_file *file, const char *path, const struct file_access *files,
+                             struct arena *arena, struct report *report);
+/* Of launch_file_parse: `checkpoint` and `caches`. */
+enum status launch_file_parse_checkpoint(struct launch_file *file, const struct yaml *yaml, struct arena *arena,
+                                         struct report *report);
 /* Index of the buffer of that name, buffer_count when there is none. */
 unsigned launch_file_buffer(const struct launch_file *file, const char *name);
 

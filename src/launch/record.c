@@ -7,7 +7,9 @@
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/yaml.h"
+#include "device/kept.h"
 #include "device/load.h"
+#include "launch/checkpoint.h"
 #include "launch/npy.h"
 
 static bool is_zero(const uint8_t *bytes, uint64_t count) {
@@ -71,7 +73,7 @@ static enum status check_variables(const struct launch_record *record, uint64_t 
         if (program_lies_elsewhere(record->order.launch->program, symbol))
             return report_add(report, STATUS_INVALID,
                               "the managed variable '%s' of its module lies in the program's own memory", symbol->name);
-        if (!is_changed(record, symbol))
+        if (record->order.checkpoints || !is_changed(record, symbol))
             continue;
         *bytes += symbol->bytes;
         for (unsigned k = 0; k < module->variable_count; k++)
@@ -81,12 +83,24 @@ static enum status check_variables(const struct launch_record *record, uint64_t 
     return STATUS_OK;
 }
 
+/* The first access of an image in a module; NULL: there is none. */
+static const struct inst *image_access_of(const struct module *module) {
+    for (uint32_t pc = 0; pc < module->code_count; pc++)
+        if (inst_is_of_images(&module->code[pc]))
+            return &module->code[pc];
+    return NULL;
+}
+
 enum status record_begin(struct launch_record *record, const struct record_order *order, uint64_t *bytes,
                          struct report *report) {
     *record = (struct launch_record){.order = *order};
-    if (host_has_heap(order->device))
+    if (host_has_heap(order->device) && !order->checkpoints)
         return report_add(report, STATUS_INVALID,
                           "kernels before it have used malloc, and a launch file has no such heap");
+    const struct inst *of_images = image_access_of(module_of(record));
+    if (of_images)
+        return report_add(report, STATUS_INVALID, "line %u of its module accesses an image, and a launch file has none",
+                          (unsigned)of_images->text_line);
     const uint64_t image = program_image(order->launch->program), image_bytes = module_of(record)->image_bytes;
     uint8_t *initial = arena_alloc(&record->arena, image_bytes + 1);
     program_initial(order->launch->program, initial);
@@ -94,7 +108,8 @@ enum status record_begin(struct launch_record *record, const struct record_order
     *bytes = strlen(module_of(record)->text);
     for (unsigned i = 0; i < host_allocation_count(order->device); i++) {
         const struct host_range range = host_allocation_at(order->device, i);
-        if (!range.bytes || (image_bytes && range.start - image < image_bytes))
+        if (!range.bytes || (image_bytes && range.start - image < image_bytes) ||
+            range.start == device_heap_address(order->device))
             continue;
         if (record->buffers.count == LAUNCH_BUFFERS_MAX)
             return report_add(report, STATUS_INVALID,
@@ -104,7 +119,7 @@ enum status record_begin(struct launch_record *record, const struct record_order
         *buffer = (struct record_buffer){.name = name, .range = range};
         buffer->is_zero = is_zero(contents(record, &range), range.bytes);
         buffer->hash = hash_of(record, buffer);
-        *bytes += buffer->is_zero ? 0 : range.bytes;
+        *bytes += buffer->is_zero || order->checkpoints ? 0 : range.bytes;
     }
     return check_variables(record, bytes, report);
 }
@@ -216,7 +231,7 @@ static const char *variables_text(struct launch_record *record) {
                             (unsigned long long)program_image(record->order.launch->program));
     bool any = false;
     for (unsigned i = 0; i < module->variable_count; i++) {
-        if (!is_changed(record, module->variables[i]))
+        if (record->order.checkpoints || !is_changed(record, module->variables[i]))
             continue;
         text = arena_printf(arena, "%s%s  %s: {type: u8, fill: {file: variable%u.bin}}\n", text,
                             any ? "" : "variables:\n", yaml_word(arena, module->variables[i]->name), i);
@@ -233,7 +248,7 @@ static const char *buffers_text(struct launch_record *record) {
         const struct record_buffer *buffer = &record->buffers.items[i];
         fprintf(all.to, "%s  %s: {type: u8, count: %llu, address: 0x%llx", i ? "" : "buffers:\n", buffer->name,
                 (unsigned long long)buffer->range.bytes, (unsigned long long)buffer->range.start);
-        if (!buffer->is_zero)
+        if (!buffer->is_zero && !record->order.checkpoints)
             fprintf(all.to, ", fill: {file: %s.bin}", buffer->name);
         fputs("}\n", all.to);
     }
@@ -271,10 +286,11 @@ static enum status write_text(struct launch_record *record, const char *rest, st
     return file_write(file_join(&record->arena, record->order.folder, "launch.yaml"), text, strlen(text), report);
 }
 
-enum status record_write(struct launch_record *record, struct report *report) {
+/* Memory in files beside the launch file. */
+static enum status write_memory(struct launch_record *record, struct report *report) {
     struct arena *arena = &record->arena;
     const struct module *module = module_of(record);
-    enum status status = record_module(&record->order, arena, module_path(record), report);
+    enum status status = STATUS_OK;
     for (unsigned i = 0; !status && i < record->buffers.count; i++) {
         const struct record_buffer *buffer = &record->buffers.items[i];
         if (!buffer->is_zero)
@@ -285,9 +301,35 @@ enum status record_write(struct launch_record *record, struct report *report) {
         if (is_changed(record, module->variables[i]))
             status = write_bytes(record, arena_printf(arena, "variable%u.bin", i), &range, report);
     }
+    return status;
+}
+
+static enum status write_checkpoint(struct launch_record *record, struct report *report) {
+    const struct record_order *order = &record->order;
+    const struct checkpoint_order of = {.device = order->device,
+                                        .machine = device_machine(order->device),
+                                        .next = order->launch->program,
+                                        .in_time = order->launch->in_time,
+                                        .launches = order->launches};
+    return checkpoint_write(order->checkpoints, &of, order->checkpoint, report);
+}
+
+static const char *checkpoint_text(const struct launch_record *record, struct arena *arena) {
+    const struct record_order *order = &record->order;
+    if (!order->checkpoints)
+        return "";
+    return arena_printf(arena, "checkpoint: ../%s\n%s", order->checkpoint,
+                        order->launch->in_time ? "" : "caches: cold # a functional launch has none\n");
+}
+
+enum status record_write(struct launch_record *record, struct report *report) {
+    struct arena *arena = &record->arena;
+    enum status status = record_module(&record->order, arena, module_path(record), report);
+    if (!status)
+        status = record->order.checkpoints ? write_checkpoint(record, report) : write_memory(record, report);
     record->text =
-        arena_printf(arena, "%smodule: %s\n%s%s%s", record->order.about, yaml_word(arena, module_path(record)),
-                     variables_text(record), buffers_text(record), launch_text(record));
+        arena_printf(arena, "%smodule: %s\n%s%s%s%s", record->order.about, yaml_word(arena, module_path(record)),
+                     checkpoint_text(record, arena), variables_text(record), buffers_text(record), launch_text(record));
     return status ? status : write_text(record, "", report);
 }
 

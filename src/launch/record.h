@@ -7,11 +7,17 @@
 #include "device/host.h"
 #include "launch/launch_file.h"
 
+struct checkpoint_writer; /* launch/checkpoint.h */
+
 struct record_order {
     struct device *device;
     const struct launch *launch;
     const char *folder; /* takes it; there, and empty */
     const char *about;  /* comments in front of the launch file, each line with its # and its end */
+    /* Memory goes there, with what caches hold, and not beside the launch file; NULL: there is no such folder. */
+    struct checkpoint_writer *checkpoints;
+    const char *checkpoint; /* the name of its file in that folder, which has `folder` in it */
+    uint64_t launches;      /* that were done before */
     const char *source; /* text of the file that the module's positions name first; "": it is looked for on the disk */
 };
 

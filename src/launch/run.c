@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "device/load.h"
 #include "device/lowered.h"
+#include "launch/checkpoint.h"
 #include "launch/npy.h"
 #include "launch/place.h"
 #include <string.h>
@@ -22,16 +23,10 @@ static enum status at_module(const struct launch_file *file, struct report *inne
 
 enum status run_load_text(const struct launch_file *file, unsigned address_bits, struct arena *arena,
                           struct run_module *out, struct report *report) {
-    static const char *const endings[] = {".ptx", ".sass", ".cubin", ".cl", ".cu", NULL};
     const char *path = file_join(arena, file->folder, file->module);
-    const char *dot = strrchr(file_name(path), '.');
-    unsigned kind = 0;
     *out = (struct run_module){0};
-    while (endings[kind] && strcmp(dot ? dot : "", endings[kind]) != 0)
-        kind++;
-    if (!endings[kind])
-        return yaml_error(&file->yaml, file->module_at, report,
-                          "a module ends in .cl (OpenCL C), .ptx, .sass, .cubin or .cu (CUDA); '%s' does not",
+    if (!load_is_module(path))
+        return yaml_error(&file->yaml, file->module_at, report, "a module ends in " LOAD_ENDINGS "; '%s' does not",
                           file->module);
     char *data = NULL;
     struct report inner = {0};
@@ -54,7 +49,7 @@ enum status run_load_text(const struct launch_file *file, unsigned address_bits,
         .extra = file->build.options,
         .extra_count = file->build.option_count,
         .standard = file->build.standard,
-        .address_bits = strcmp(endings[kind], ".cl") == 0 ? address_bits : 64,
+        .address_bits = file_ends_in(path, ".cl") ? address_bits : 64,
     };
     status = compile_file(path, &options, arena, &out->compiled, report);
     out->text = out->compiled.ptx;
@@ -91,6 +86,29 @@ static enum status load_module(struct run *run, struct report *report) {
     return STATUS_OK;
 }
 
+/* Memory and what else outlives a launch are as the file's checkpoint has them. */
+static enum status restore(struct run *run, struct report *report) {
+    const struct launch_file *file = run->file;
+    const struct file_access *files = run->options.files ? run->options.files : &file_access_host;
+    struct arena arena = {0};
+    struct checkpoint checkpoint;
+    const struct checkpoint_target target = {.device = run->device,
+                                             .machine = run->machine,
+                                             .next = run->program,
+                                             .in_time = run->options.in_time,
+                                             .cold = file->cold || run->options.cold};
+    enum status status = checkpoint_open(&checkpoint, file->checkpoint, files, &arena, report);
+    if (!status && file->is_part && (checkpoint.launches != file->before || checkpoint.file_hash != file->text_hash))
+        status = report_add(report, STATUS_INVALID,
+                            "%s: not the checkpoint before launch %u of %s as it is now; it was made elsewhere, or the "
+                            "launch file has changed",
+                            file->checkpoint, file->before + 1, file->name);
+    if (!status)
+        status = checkpoint_restore(&checkpoint, &target, report);
+    arena_free(&arena);
+    return status;
+}
+
 enum status run_open(struct run *run, const struct launch_file *file, const struct machine *machine,
                      const struct run_options *options, struct report *report) {
     *run = (struct run){.file = file, .machine = machine, .options = *options};
@@ -113,11 +131,17 @@ enum status run_open(struct run *run, const struct launch_file *file, const stru
         run->launches[i].in_time = options->in_time;
         run->launches[i].watch = options->watch;
         run->launches[i].watcher = options->watcher;
+        run->launches[i].trace_to = options->trace_to;
+        run->launches[i].trace_from = options->trace_from;
+        run->launches[i].meter = options->meter;
         status = status ? status : one;
     }
-    if (!status)
-        place_fill(run, &fills);
-    return status;
+    if (status)
+        return status;
+    if (file->checkpoint)
+        return restore(run, report);
+    place_fill(run, &fills);
+    return STATUS_OK;
 }
 
 enum status run_next(struct run *run, struct report *report) {

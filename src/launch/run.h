@@ -8,12 +8,18 @@
 #include "machine/machine.h"
 #include "isa/source.h"
 
+struct result_sample; /* result/sample.h */
+
 struct run_options {
     uint64_t seed; /* of random fills that give none: buffer k of the file uses seed + k */
     const struct file_access *files;
+    bool cold;                                                            /* of a checkpoint only memory */
     bool in_time;                                                         /* launches run on the machine in time */
     bool (*watch)(void *watcher, const struct launch_progress *progress); /* as in struct launch */
     void *watcher;
+    struct trace_writer *trace_to; /* as in struct launch */
+    struct trace_reader *trace_from;
+    struct meter *meter; /* the same: of all launches */
 };
 
 /* Zero-initialise, then run_open. */
@@ -36,6 +42,7 @@ struct run {
     struct check_result *checks;
     bool checked, failed; /* all checks were made; one was not passed */
     struct sources sources;
+    const struct result_sample *sample; /* result/sample.h; NULL: every launch ran as options say */
 };
 
 /* Loads the module, places and fills the buffers, checks the arguments of every launch. */

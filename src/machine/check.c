@@ -90,15 +90,15 @@ static enum status check_in_flight(const struct machine *machine, struct report 
     if (mechanism->forming)
         return report_add(
             report, STATUS_INVALID,
-            "machine '%s': pipeline.memory_in_flight=%u: divergence.mechanism=%s forms groups anew, which "
-            "have one instruction in flight",
+            "machine '%s': pipeline.memory_in_flight=%u: divergence.mechanism=%s forms groups anew, whose "
+            "threads have one instruction in flight, or with sm.pipeline=scoreboard any",
             machine->name, sm->memory_in_flight, machine->divergence_mechanism);
-    if (sm_pipeline(sm, mechanism) == SM_SCOREBOARD)
-        return report_add(
-            report, STATUS_INVALID,
-            "machine '%s': pipeline.memory_in_flight=%u: with sm.pipeline=scoreboard registers alone say what a "
-            "warp waits for",
-            machine->name, sm->memory_in_flight);
+    if (machine_pipeline(machine) == SM_SCOREBOARD || sm->pipeline == SM_CONTROL_BITS)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': pipeline.memory_in_flight=%u: with sm.pipeline=%s registers alone say what a "
+                          "warp waits for",
+                          machine->name, sm->memory_in_flight,
+                          sm->pipeline == SM_CONTROL_BITS ? "control-bits" : "scoreboard");
     return STATUS_OK;
 }
 
@@ -123,6 +123,61 @@ static enum status check_branches(const struct machine *machine, struct report *
                           "machine '%s': sm.branch_cycles=%u: sm.fetch_straight=true says itself where fetch goes "
                           "behind a branch; set it to false",
                           machine->name, sm->branch_cycles);
+    return STATUS_OK;
+}
+
+/* Several paths of a warp in flight have a scoreboard that knows lanes, and fetch that knows at once where each goes. */
+static enum status check_paths(const struct machine *machine, struct report *report) {
+    static const char *const names[] = {
+        [SM_BARREL] = "barrel", [SM_ONE_CYCLE] = "one-cycle", [SM_CONTROL_BITS] = "control-bits"};
+    const struct sm_params *sm = &machine->sm;
+    if (!divergence_find(machine->divergence_mechanism)->paths)
+        return STATUS_OK;
+    if (sm->pipeline != SM_SCOREBOARD)
+        return report_add(
+            report, STATUS_INVALID,
+            "machine '%s': sm.pipeline=%s: divergence.mechanism=%s has several paths of a warp in flight, "
+            "whose registers a scoreboard follows lane by lane; set sm.pipeline=scoreboard",
+            machine->name, names[sm->pipeline], machine->divergence_mechanism);
+    if (sm->branch_cycles)
+        return report_add(
+            report, STATUS_INVALID,
+            "machine '%s': sm.branch_cycles=%u: with divergence.mechanism=%s both sides of a branch may go "
+            "on, and fetch knows when it issues; with sm.branch_cycles=0 predictions are counted there too",
+            machine->name, sm->branch_cycles, machine->divergence_mechanism);
+    return STATUS_OK;
+}
+
+/* Sub-cores have warps that keep their slots and issue in one cycle, and fetch that knows of branches when they issue. */
+static enum status check_subcores(const struct machine *machine, struct report *report) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    const struct sm_params *sm = &machine->sm;
+    if (sm->pipeline != SM_CONTROL_BITS)
+        return STATUS_OK;
+    if (mechanism->forming || mechanism->slipping)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': sm.pipeline=control-bits: with divergence.mechanism=%s %s; set sm.pipeline to "
+                          "scoreboard, barrel or one-cycle",
+                          machine->name, machine->divergence_mechanism,
+                          mechanism->forming ? "groups form anew, and control bits are of warps"
+                                             : "lanes of a warp go on while others wait for their data");
+    if (sm_issue_cycles(sm, machine->warp_size) > 1)
+        return report_add(
+            report, STATUS_INVALID,
+            "machine '%s': sm.pipeline=control-bits: a warp issues in one cycle, and sm.lanes=%u takes %u",
+            machine->name, sm->lanes, sm_issue_cycles(sm, machine->warp_size));
+    if (sm->branch_cycles)
+        return report_add(
+            report, STATUS_INVALID,
+            "machine '%s': sm.pipeline=control-bits: fetch goes straight on and begins anew when a branch "
+            "issues; sm.branch_cycles=%u needs another pipeline",
+            machine->name, sm->branch_cycles);
+    if (sm->l1_conflicts_stall)
+        return report_add(
+            report, STATUS_INVALID,
+            "machine '%s': sm.pipeline=control-bits: sm.l1_conflicts_stall=true stops a pipeline that all "
+            "warps share; set it to false",
+            machine->name);
     return STATUS_OK;
 }
 
@@ -161,6 +216,10 @@ enum status machine_check(const struct machine *machine, struct report *report) 
     if (!status)
         status = check_pipeline(machine, report);
     if (!status)
+        status = check_paths(machine, report);
+    if (!status)
+        status = check_subcores(machine, report);
+    if (!status)
         status = check_addresses(machine, report);
     if (!status)
         status = check_in_flight(machine, report);
@@ -184,10 +243,6 @@ enum status machine_check(const struct machine *machine, struct report *report) 
 enum status machine_check_timed(const struct machine *machine, struct report *report) {
     const struct gpu_config config = machine_gpu_config(machine);
     const struct cache_params l1 = machine_l1(machine, 0);
-    const struct {
-        const char *key;
-        const struct cache_params *params;
-    } caches[] = {{"l1", &l1}, {"instruction_cache", &config.instruction}, {"constant_cache", &config.constant}};
     struct arena arena = {0};
     jmp_buf escape;
     arena.escape = &escape;
@@ -195,12 +250,8 @@ enum status machine_check_timed(const struct machine *machine, struct report *re
         arena_free(&arena);
         return report_add(report, STATUS_SYSTEM, "machine '%s': the host is out of memory", machine->name);
     }
-    enum status status = gpu_create(&arena, &config, report) ? STATUS_OK : STATUS_INVALID;
-    for (unsigned i = 0; i < sizeof caches / sizeof caches[0]; i++) {
-        struct cache *cache;
-        if (cache_create(&cache, &arena, caches[i].params, caches[i].key, 0, report) != STATUS_OK)
-            status = STATUS_INVALID;
-    }
+    struct gpu *gpu = gpu_create(&arena, &config, report);
+    const enum status status = gpu ? gpu_check(gpu, &l1, report) : STATUS_INVALID;
     arena_free(&arena);
     return status;
 }

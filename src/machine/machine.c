@@ -42,6 +42,13 @@ static const struct param_description fixed_params[] = {
 #define PARAM(field, ...) PARAM_ENTRY(struct machine, dram.field, __VA_ARGS__)
 #include "mem/dram_params.def"
 #undef PARAM
+#define EVENT(name, count, unit, help)                                                                                 \
+    PARAM_ENTRY(struct machine, energy.each[ENERGY_##name], "energy." #name, F64, "0", "0", "1000000", unit, help)
+#include "energy/energy_events.def"
+#undef EVENT
+#define PARAM(field, ...) PARAM_ENTRY(struct machine, energy.field, __VA_ARGS__)
+#include "energy/energy_params.def"
+#undef PARAM
     PARAM_END,
 };
 
@@ -110,11 +117,28 @@ static enum status read_key(struct machine *machine, const struct key_file *file
     return status;
 }
 
-/* The keys of a DRAM standard. It has none of other parts, and stands alone. */
-static enum status read_standard(struct machine *machine, const char *name, const struct yaml *yaml,
-                                 struct report *report) {
+/* A part of a machine that has files of its own, which the machine's names: `dram: NAME` are the keys of configs/dram/NAME.yaml. */
+struct part_file {
+    const char *word, *what; /* "dram"; as messages call it */
+    const char *keys[2];     /* what its keys begin with; NULL: no second */
+};
+
+static const struct part_file energy_table = {"energy", "table of energies", {"energy.", NULL}};
+static const struct part_file dram_standard = {"dram", "DRAM standard", {"dram.", "energy.dram"}};
+
+static bool has_key(const struct part_file *part, const char *key) {
+    bool found = false;
+    for (unsigned i = 0; i < 2; i++)
+        found |= part->keys[i] && strncmp(key, part->keys[i], strlen(part->keys[i])) == 0;
+    return found;
+}
+
+/* It has no keys of other parts, and stands alone. */
+static enum status read_part_keys(struct machine *machine, const struct part_file *part, const char *name,
+                                  const struct yaml *yaml, struct report *report) {
     if (yaml->root->kind != YAML_MAP)
-        return yaml_error(yaml, yaml->root, report, "a DRAM standard is written as lines of 'dram.key: value'");
+        return yaml_error(yaml, yaml->root, report, "a %s is written as lines of '%skey: value'", part->what,
+                          part->keys[0]);
     const struct yaml_node *origin = yaml_get(yaml->root, "origin"), *about = yaml_get(yaml->root, "about");
     const struct yaml_node *words[] = {origin, about};
     for (unsigned i = 0; i < 2; i++)
@@ -126,47 +150,46 @@ static enum status read_standard(struct machine *machine, const char *name, cons
         const struct yaml_node *key = yaml->root->keys[i], *node = yaml->root->items[i];
         if (node == origin || node == about)
             continue;
-        enum status one =
-            strncmp(key->text, "dram.", 5) == 0
-                ? read_key(machine, &file, key, node, report)
-                : yaml_error(yaml, key, report, "'%s': a DRAM standard has origin, about and keys dram.*", key->text);
+        enum status one = has_key(part, key->text)
+                              ? read_key(machine, &file, key, node, report)
+                              : yaml_error(yaml, key, report, "'%s': a %s has origin, about and keys %s*%s%s%s",
+                                           key->text, part->what, part->keys[0], part->keys[1] ? ", " : "",
+                                           part->keys[1] ? part->keys[1] : "", part->keys[1] ? "*" : "");
         status = one ? one : status;
     }
     return status;
 }
 
-/* `dram: NAME` of a machine's file: the keys of configs/dram/NAME.yaml. */
-static enum status read_dram(struct machine *machine, const struct yaml *by, const struct yaml_node *word,
-                             struct report *report) {
+static enum status read_part(struct machine *machine, const struct part_file *part, const struct yaml *by,
+                             const struct yaml_node *word, struct report *report) {
     struct arena *arena = &machine->arena;
-    const char *configs = configs_folder(arena), *folder = configs ? file_join(arena, configs, "dram") : "";
+    const char *configs = configs_folder(arena), *folder = configs ? file_join(arena, configs, part->word) : "";
     unsigned count;
     const char *const *known = file_list(arena, folder, ".yaml", &count);
     bool found = false;
     for (unsigned i = 0; i < count; i++)
         found |= strcmp(known[i], word->text) == 0;
     if (!count)
-        return report_add(
-            report, STATUS_SYSTEM,
-            "dram '%s': the folder dram of the shipped machines is not found; set HEDDLE_CONFIGS to theirs",
-            word->text);
+        return report_add(report, STATUS_SYSTEM,
+                          "%s '%s': the folder %s of the shipped machines is not found; set HEDDLE_CONFIGS to theirs",
+                          part->word, word->text, part->word);
     if (strchr(word->text, '/'))
-        return yaml_error(by, word, report, "a DRAM standard is a name, not a path: %s", words_join(arena, known));
+        return yaml_error(by, word, report, "a %s is a name, not a path: %s", part->what, words_join(arena, known));
     const char *near = found ? NULL : words_suggest(word->text, known);
     if (near)
-        return yaml_error(by, word, report, "there is no DRAM standard '%s'; did you mean '%s'?", word->text, near);
+        return yaml_error(by, word, report, "there is no %s '%s'; did you mean '%s'?", part->what, word->text, near);
     if (!found)
-        return yaml_error(by, word, report, "there is no DRAM standard '%s'; there are %s", word->text,
+        return yaml_error(by, word, report, "there is no %s '%s'; there are %s", part->what, word->text,
                           words_join(arena, known));
     char *text = NULL;
     size_t length = 0;
-    const char *name = arena_printf(arena, "dram/%s", word->text);
+    const char *name = arena_printf(arena, "%s/%s", part->word, word->text);
     const char *path = arena_printf(arena, "%s/%s.yaml", folder, word->text);
     enum status status = file_read(path, FILE_LIMIT_BYTES, arena, &text, &length, report);
     struct yaml yaml;
     if (!status)
         status = yaml_parse(arena, arena_printf(arena, "%s.yaml", name), text, length, &yaml, report);
-    return status ? status : read_standard(machine, name, &yaml, report);
+    return status ? status : read_part_keys(machine, part, name, &yaml, report);
 }
 
 static enum status read_yaml(struct machine *machine, const char *name, const struct yaml *yaml, unsigned depth,
@@ -174,16 +197,19 @@ static enum status read_yaml(struct machine *machine, const char *name, const st
     if (yaml->root->kind != YAML_MAP)
         return yaml_error(yaml, yaml->root, report, "a machine is written as lines of 'key: value'");
     const struct yaml_node *base = yaml_get(yaml->root, "base"), *dram = yaml_get(yaml->root, "dram");
+    const struct yaml_node *energy = yaml_get(yaml->root, "energy");
     const struct yaml_node *origin = yaml_get(yaml->root, "origin"), *about = yaml_get(yaml->root, "about");
-    const struct yaml_node *words[] = {base, dram, origin, about};
+    const struct yaml_node *words[] = {base, energy, dram, origin, about};
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
         if (words[i] && words[i]->kind != YAML_SCALAR)
-            return yaml_error(yaml, words[i], report, "base, dram, origin and about are plain text");
+            return yaml_error(yaml, words[i], report, "base, energy, dram, origin and about are plain text");
     if (base && depth == BASE_DEPTH_MAX)
         return yaml_error(yaml, base, report, "the machines build on each other in a circle, or too deeply");
     enum status status = base ? read_machine(machine, base->text, depth + 1, report) : STATUS_OK;
+    if (!status && energy)
+        status = read_part(machine, &energy_table, yaml, energy, report);
     if (!status && dram)
-        status = read_dram(machine, yaml, dram, report);
+        status = read_part(machine, &dram_standard, yaml, dram, report);
     if (status)
         return status;
     machine->name = name;
@@ -191,7 +217,7 @@ static enum status read_yaml(struct machine *machine, const char *name, const st
     const struct key_file file = key_file_of(yaml, name);
     for (unsigned i = 0; i < yaml->root->count; i++) {
         const struct yaml_node *key = yaml->root->keys[i], *node = yaml->root->items[i];
-        if (node == base || node == dram || node == origin || node == about)
+        if (node == base || node == energy || node == dram || node == origin || node == about)
             continue;
         enum status one = read_key(machine, &file, key, node, report);
         status = one ? one : status;
@@ -238,6 +264,11 @@ static enum status read_machine(struct machine *machine, const char *gpu, unsign
 const char *machine_needs_time(const struct machine *machine) {
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
     return divergence_needs_time(mechanism, machine_own_params(machine, OWN_MECHANISM));
+}
+
+bool machine_repeats(const struct machine *machine) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    return !mechanism->forming && !mechanism->slipping && !mechanism->paths;
 }
 
 unsigned machine_warp_threads(const struct machine *machine) {
@@ -360,9 +391,14 @@ struct cache_params machine_l1(const struct machine *machine, uint64_t shared_in
     return l1;
 }
 
-bool machine_pipeline_is_replaced(const struct machine *machine) {
+enum sm_pipeline machine_pipeline(const struct machine *machine) {
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
-    return mechanism && sm_pipeline(&machine->sm, mechanism) != (enum sm_pipeline)machine->sm.pipeline;
+    return mechanism ? sm_pipeline(&machine->sm, mechanism, machine_own_params(machine, OWN_MECHANISM))
+                     : (enum sm_pipeline)machine->sm.pipeline;
+}
+
+bool machine_pipeline_is_replaced(const struct machine *machine) {
+    return machine_pipeline(machine) != (enum sm_pipeline)machine->sm.pipeline;
 }
 
 static bool is_replaced(const struct machine *machine, const struct param_description *param) {
@@ -372,14 +408,43 @@ static bool is_replaced(const struct machine *machine, const struct param_descri
 const char *machine_value(const struct machine *machine, const struct param_description *param) {
     if (!is_replaced(machine, param))
         return param_text(&machine->params, param);
-    return param_choice(param, sm_pipeline(&machine->sm, divergence_find(machine->divergence_mechanism)),
-                        machine->params.arena);
+    return param_choice(param, machine_pipeline(machine), machine->params.arena);
 }
 
 const char *machine_origin(const struct machine *machine, const struct param_description *param) {
     return is_replaced(machine, param)
                ? arena_printf(machine->params.arena, "needed by %s", machine->divergence_mechanism)
                : param_origin(&machine->params, param);
+}
+
+const char *machine_note(const struct machine *machine, struct arena *arena) {
+    const struct param_description *param = param_find(&machine->params, "sm.pipeline");
+    if (!machine_pipeline_is_replaced(machine))
+        return NULL;
+    return arena_printf(arena,
+                        "%s: sm.pipeline is %s here, not %s: a group that may dissolve has one instruction in flight. "
+                        "With --set sm.pipeline=%s mechanisms that keep their warps run like that too.",
+                        machine->divergence_mechanism, machine_value(machine, param),
+                        param_text(&machine->params, param), machine_value(machine, param));
+}
+
+/* Does a part that the machine asks read the key? Keys of parts lie in machine->own. */
+static bool is_read(const struct machine *machine, const struct param_description *param) {
+    bool read = false;
+    for (unsigned part = 0; part < OWN_PARTS; part++) {
+        const struct own *own = machine_own(machine, (enum own_part)part);
+        const size_t begin = offsetof(struct machine, own) + (own ? machine_own_offset(own) : 0);
+        read |= own && param->offset >= begin && param->offset < begin + own->params_bytes;
+    }
+    return read;
+}
+
+bool machine_is_idle_key(const struct machine *machine, const struct param_description *param) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    const size_t own = offsetof(struct machine, own);
+    if (param->offset >= own && param->offset < own + MACHINE_OWN_BYTES)
+        return !is_read(machine, param);
+    return strncmp(param->key, "host.", 5) == 0 || (mechanism && sm_ignores(mechanism, param->key));
 }
 
 void machine_close(struct machine *machine) { arena_free(&machine->arena); }
@@ -416,7 +481,6 @@ struct occupancy_limits machine_occupancy_limits(const struct machine *machine) 
 struct gpu_config machine_gpu_config(const struct machine *machine) {
     return (struct gpu_config){.sm_count = machine->sm_count,
                                .sm = &machine->sm,
-                               .l1 = with_policy(machine, &machine->l1, OWN_L1_POLICY),
                                .instruction = with_policy(machine, &machine->instruction, OWN_INSTRUCTION_POLICY),
                                .constant = with_policy(machine, &machine->constant, OWN_CONSTANT_POLICY),
                                .l2 = with_policy(machine, &machine->l2, OWN_L2_POLICY),

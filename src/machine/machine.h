@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters of a machine: defaults, a configuration file, settings on top, each value with its origin. A file may build on
- * another machine (`base: NAME`) and name the standard of its DRAM (`dram: NAME`, configs/dram/NAME.yaml): its own keys are read
- * last and win. */
+ * another machine (`base: NAME`), and name its energies (`energy: NAME`, configs/energy/NAME.yaml) and the standard of its DRAM (`dram: NAME`,
+ * configs/dram/NAME.yaml): its own keys are read last and win. */
 #ifndef HEDDLE_MACHINE_MACHINE_H
 #define HEDDLE_MACHINE_MACHINE_H
 
 #include "base/arena.h"
 #include "base/param.h"
 #include "base/status.h"
+#include "energy/energy.h"
 #include "gpu/gpu.h"
 #include "isa/occupancy.h"
 
@@ -31,6 +32,7 @@ struct machine {
     struct cache_params l1, l2, instruction, constant;
     struct crossbar_params crossbar;
     struct dram_params dram;
+    struct energy_params energy;
     _Alignas(8) unsigned char own[MACHINE_OWN_BYTES]; /* values of the own keys of parts */
     const char *name;                                 /* "gtx480", or the file's name without folder and ending */
     const char *about;                                /* one line */
@@ -81,12 +83,16 @@ struct cost_shape machine_cost_shape(const struct machine *machine);
 unsigned machine_warp_threads(const struct machine *machine);
 /* Why the mechanism chosen has nothing to say without time; NULL: it has. */
 const char *machine_needs_time(const struct machine *machine);
+/* Whether the way of a warp is its own, so that it can be replayed: its lanes are not grouped by when they or others come. */
+bool machine_repeats(const struct machine *machine);
 /* What a functional run would be refused for, said beforehand. */
 enum status machine_check_functional(const struct machine *machine, struct report *report);
 /* What a run has and where it comes from, as param_text and param_origin: a value that the mechanism chosen replaces, which
  * no option asked for, is recorded as it runs. */
 const char *machine_value(const struct machine *machine, const struct param_description *param);
 const char *machine_origin(const struct machine *machine, const struct param_description *param);
+/* What to know before cycles are set beside those of other mechanisms; NULL: nothing. */
+const char *machine_note(const struct machine *machine, struct arena *arena);
 /* Not part of what a result depends on: a key that begins with "host.", of a part that is not chosen, or that the mechanism
  * chosen leaves unread. */
 bool machine_is_idle_key(const struct machine *machine, const struct param_description *param);

@@ -129,36 +129,21 @@ enum status machine_check_own(const struct machine *machine, enum own_part which
 
 enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report) {
     const struct cost_shape shape = machine_cost_shape(machine);
+    const struct cache_params l1 = machine_l1(machine, 0);
     enum status status = STATUS_OK;
     for (unsigned part = 0; part < OWN_PARTS && !status; part++) {
         const struct own *own = machine_own(machine, (enum own_part)part);
         status = machine_check_own(machine, (enum own_part)part, report);
         if (status || !own || !own->cost)
             continue;
-        if (cache_of(machine, (enum own_part)part))
+        if (cache_of(machine, (enum own_part)part)) {
             add_policy_cost(machine, (enum own_part)part, shape, out);
-        else
-            own->cost(machine_own_params(machine, (enum own_part)part), &shape, out);
+            continue;
+        }
+        struct cost_shape of_part = shape;
+        if (part == OWN_SCHEDULER)
+            of_part.cache_lines = l1.perfect ? 0 : l1.size_bytes / l1.line_bytes, of_part.cache_ways = l1.ways;
+        own->cost(machine_own_params(machine, (enum own_part)part), &of_part, out);
     }
     return status ? status : add_predictor_cost(machine, &shape, out, report);
-}
-
-/* Is the key in this table, which may be NULL? */
-static bool has_key(const struct own *own, const char *key) {
-    const struct param_description *param = own ? own->params : NULL;
-    while (param && param->key && strcmp(param->key, key) != 0)
-        param++;
-    return param && param->key;
-}
-
-bool machine_is_idle_key(const struct machine *machine, const struct param_description *param) {
-    const size_t area = offsetof(struct machine, own);
-    if (param->offset >= area && param->offset < area + MACHINE_OWN_BYTES) {
-        bool read = false;
-        for (unsigned part = 0; part < OWN_PARTS; part++)
-            read |= has_key(machine_own(machine, (enum own_part)part), param->key);
-        return !read;
-    }
-    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
-    return strncmp(param->key, "host.", 5) == 0 || (mechanism && sm_ignores(mechanism, param->key));
 }

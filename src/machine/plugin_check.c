@@ -126,6 +126,15 @@ static void check_mechanism(struct examined *e, const struct divergence_ops *ops
     need(e, ops->name, "waiting->wait or go_on", !ops->waiting || (ops->waiting->wait && ops->waiting->go_on));
     need(e, ops->name, "slipping->looked_up or arrived",
          !ops->slipping || (ops->slipping->looked_up && ops->slipping->arrived));
+    if (ops->paths && (ops->slipping || ops->forming || !ops->waiting))
+        REFUSE(e, "%s: '%s' has several paths of a warp, which neither slip nor form anew and wait each on its own",
+               e->path, ops->name);
+    need(e, ops->name, "paths->most or moved", !ops->paths || (ops->paths->most && ops->paths->moved));
+    const struct divergence_dividing *dividing = ops->paths ? ops->paths->dividing : NULL;
+    need(e, ops->name, "paths->dividing->when or divide", !dividing || (dividing->when && dividing->divide));
+    const struct divergence_turning *turning = ops->paths ? ops->paths->turning : NULL;
+    need(e, ops->name, "paths->pick, turning->turns or gave_way",
+         !turning || (ops->paths->pick && turning->turns && turning->gave_way));
     check_own(e, ops->name, &ops->own);
 }
 

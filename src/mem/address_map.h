@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bits.h"
 #include "base/status.h"
 
 /* How a machine numbers its memory. Where the number of chips is no power of two, no mask can name the chip: then
@@ -33,6 +34,8 @@ struct address_map {
     uint64_t chip_mask;
     uint32_t chips, chip_shift; /* chip_shift 0: masks say it all */
     uint32_t hash_bits;         /* of the chip's number; 0: not hashed */
+    bool hashed;                /* without hash_bits: by a turn, for the number of chips is no power of two */
+    bool goes_round;            /* chip_shift, not hashed: pieces go round the chips */
     uint8_t fold[256];          /* hashed: what the digits above add to a digit */
     uint32_t bank_hash_bits;    /* the same of banks */
     uint8_t bank_fold[256];
@@ -78,13 +81,26 @@ static inline uint32_t address_fold(const uint8_t *fold, uint32_t bits, uint32_t
     }
 }
 
-/* What the pieces before it, `above` of them for each chip, do to the chip's number (exclusive or); 0: not hashed. */
-static inline uint32_t address_map_hash(const struct address_map *map, uint64_t above) {
-    return map->hash_bits ? address_fold(map->fold, map->hash_bits, map->chips - 1, above) : 0;
+/* The chip of the i-th piece of a round, and the piece of the round that is on this chip. */
+__attribute__((noinline)) uint32_t address_map_turned(const struct address_map *map, uint32_t i, uint64_t above);
+uint32_t address_map_unturned(const struct address_map *map, uint32_t chip, uint64_t above);
+
+/* The bank of a row by the bank's bits of the address. */
+static inline uint32_t address_map_bank(const struct address_map *map, uint32_t row, uint32_t bank) {
+    return map->bank_hash_bits
+               ? bank ^ address_fold(map->bank_fold, map->bank_hash_bits, bits_low(map->bank_hash_bits), row)
+               : bank;
 }
 
 uint32_t address_map_chips(const struct address_map *map);
-uint32_t address_map_chip(const struct address_map *map, uint64_t address);
+static inline uint32_t address_map_chip(const struct address_map *map, uint64_t address) {
+    const uint64_t piece = address >> map->chip_shift;
+    if (map->goes_round)
+        return (uint32_t)(piece % map->chips);
+    if (!map->chip_shift)
+        return address_field_decode(&map->chip, address);
+    return address_map_turned(map, (uint32_t)(piece % map->chips), piece / map->chips);
+}
 void address_map_decode(const struct address_map *map, uint64_t address, struct address_parts *parts);
 
 #endif

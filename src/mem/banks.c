@@ -101,17 +101,17 @@ static bool is_one_pass(const struct banks *banks, const uint64_t address[BANKS_
     return !(others >> shift) && !(unaligned & (bytes - 1));
 }
 
-uint32_t banks_passes(const struct banks *banks, const uint64_t address[BANKS_LANES], uint32_t bytes, uint32_t mask) {
-    uint32_t parts = (bytes - 1) >> banks->word_shift;
-    parts = parts >= 8 ? 16 : parts >= 4 ? 8 : parts >= 2 ? 4 : parts >= 1 ? 2 : 1;
-    if (mask == UINT32_MAX) {
-        uint32_t passes = strided_passes(banks, address, bytes, parts);
-        if (passes)
-            return passes;
-    }
-    if (parts == 1 && mask && !(bytes & (bytes - 1)) && is_one_pass(banks, address, bytes, mask))
-        return 1;
-    uint32_t lanes = BANKS_LANES / parts, passes = 0;
+/* Into how many parts an access goes: a power of two. */
+static inline uint32_t parts_of(const struct banks *banks, uint32_t bytes) {
+    const uint32_t parts = (bytes - 1) >> banks->word_shift;
+    return parts >= 8 ? 16 : parts >= 4 ? 8 : parts >= 2 ? 4 : parts >= 1 ? 2 : 1;
+}
+
+/* The worst bank of each part, added up. */
+static uint32_t count_passes(const struct banks *banks, const uint64_t address[BANKS_LANES], uint32_t bytes,
+                             uint32_t mask, uint32_t parts) {
+    const uint32_t lanes = BANKS_LANES / parts;
+    uint32_t passes = 0;
     struct load load;
     for (uint32_t part = 0; part < parts; part++) {
         uint32_t active = mask & bits_low(lanes) << part * lanes;
@@ -126,4 +126,32 @@ uint32_t banks_passes(const struct banks *banks, const uint64_t address[BANKS_LA
         passes += load.worst;
     }
     return passes;
+}
+
+uint32_t banks_passes(const struct banks *banks, const uint64_t address[BANKS_LANES], uint32_t bytes, uint32_t mask) {
+    const uint32_t parts = parts_of(banks, bytes);
+    if (mask == UINT32_MAX) {
+        uint32_t passes = strided_passes(banks, address, bytes, parts);
+        if (passes)
+            return passes;
+    }
+    if (parts == 1 && mask && !(bytes & (bytes - 1)) && is_one_pass(banks, address, bytes, mask))
+        return 1;
+    return count_passes(banks, address, bytes, mask, parts);
+}
+
+/* Active lanes have the address of the lane `apart` from theirs, as far as that one is active. */
+static bool is_paired(const uint64_t address[BANKS_LANES], uint32_t mask, unsigned apart) {
+    for (BITS_EACH(lane, mask))
+        if (mask >> (lane ^ apart) & 1 && address[lane] != address[lane ^ apart])
+            return false;
+    return true;
+}
+
+uint32_t banks_passes_paired(const struct banks *banks, const uint64_t address[BANKS_LANES], uint32_t bytes,
+                             uint32_t mask) {
+    const uint32_t parts = parts_of(banks, bytes);
+    if (parts == 1 || !(is_paired(address, mask, 1) || is_paired(address, mask, 2)))
+        return banks_passes(banks, address, bytes, mask);
+    return count_passes(banks, address, bytes, mask, parts / 2);
 }

@@ -26,6 +26,10 @@ enum status banks_create(struct banks *banks, uint32_t count, uint32_t word_byte
  * Programming Guide counts conflicts for compute capability 2.x (grade: recalled, not read again); quarters, other
  * widths and later GPUs are ours, by the same bandwidth. */
 uint32_t banks_passes(const struct banks *banks, const uint64_t address[BANKS_LANES], uint32_t bytes, uint32_t mask);
+/* The same of a load whose data return packed: where every active lane has the address of lane n xor 1, or every one that of
+ * lane n xor 2, parts of a wide load go two by two. */
+uint32_t banks_passes_paired(const struct banks *banks, const uint64_t address[BANKS_LANES], uint32_t bytes,
+                             uint32_t mask);
 /* The worst bank's number of distinct words among up to BANKS_ADDRESSES_MAX addresses. */
 uint32_t banks_worst(const struct banks *banks, const uint64_t *address, uint32_t count);
 

@@ -274,6 +274,38 @@ bool cache_holds(const struct cache *cache, uint64_t address) {
     return index != NONE && (cache->lines[index].valid >> (address >> cache->atom_shift & cache->sector_mask) & 1);
 }
 
+void cache_drop(struct cache *cache, uint64_t address) {
+    const uint32_t index = cache->perfect ? NONE : line_find(cache, address >> cache->line_shift);
+    if (index == NONE)
+        return;
+    struct line *line = &cache->lines[index];
+    const uint8_t bit = sector_bit(cache, address);
+    if ((line->dirty | line->pending | line->partial) & bit)
+        return;
+    line->valid &= (uint8_t)~bit;
+    cache_drop_empty(cache, index);
+}
+
+void cache_offer(struct cache *cache, uint64_t address) {
+    const uint32_t index = cache->perfect || cache->policy ? NONE : line_find(cache, address >> cache->line_shift);
+    if (index == NONE)
+        return;
+    struct set *set = &cache->sets[cache->lines[index].set];
+    uint32_t behind = set->oldest; /* the first that is not empty */
+    while (!line_live(&cache->lines[behind]))
+        behind = cache->lines[behind].newer;
+    if (behind == index)
+        return;
+    list_remove(cache, set, index);
+    if (set->oldest == behind) {
+        list_add_oldest(cache, set, index);
+        return;
+    }
+    cache->lines[index].newer = behind, cache->lines[index].older = cache->lines[behind].older;
+    cache->lines[cache->lines[behind].older].newer = index;
+    cache->lines[behind].older = index;
+}
+
 bool cache_clean(struct cache *cache, uint32_t *cursor, struct request *request, uint8_t *sectors) {
     if (cache->perfect)
         return false;
@@ -327,6 +359,10 @@ uint32_t cache_set_of(const struct cache *cache, uint64_t address) {
 }
 
 uint32_t cache_atom_bytes(const struct cache *cache) { return UINT32_C(1) << cache->atom_shift; }
+
+uint64_t cache_line_address(const struct cache *cache, uint64_t address) {
+    return address >> cache->line_shift << cache->line_shift;
+}
 
 uint32_t cache_outstanding(const struct cache *cache) { return mshr_used(&cache->mshr); }
 

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/keep.h"
 #include "base/param.h"
 #include "base/stat.h"
 #include "base/status.h"
@@ -117,6 +118,8 @@ void cache_sectors_uncount(struct cache_stats *stats, const struct cache_sectors
 /* Bytes that come without time, and without being counted, while nothing is on its way; what makes room for them is not
  * written back. */
 void cache_load(struct cache *cache, uint64_t address, uint32_t bytes);
+/* Of such bytes, these were written since: dirty where the cache writes back and holds them. */
+void cache_soil(struct cache *cache, uint64_t address, uint32_t bytes);
 /* The atom at this address has arrived. False, and nothing done, when it was not asked for. */
 bool cache_fill(struct cache *cache, uint64_t address, struct cache_arrival *arrival);
 /* After the fill of `filled`: is a blocked access worth offering again? */
@@ -130,6 +133,11 @@ void cache_expect_set(const struct cache *cache, uint64_t address);
 void cache_expect_line(const struct cache *cache, uint64_t address);
 /* Whether a read would hit now; changes nothing. */
 bool cache_holds(const struct cache *cache, uint64_t address);
+/* Forgets the atom at this address, unless it is dirty or on its way. */
+void cache_drop(struct cache *cache, uint64_t address);
+/* The line at this address, if it is there, is the first of its set to leave, after empty ones; where a policy without an order
+ * decides who leaves, nothing. */
+void cache_offer(struct cache *cache, uint64_t address);
 /* For whoever wants to know whose lines leave. A line belongs to the owner that cache_own said before the access that took it, or,
  * allocated on fill, to owner_of the tag that asked for it first. */
 enum { CACHE_NOBODY = 255 };
@@ -156,6 +164,8 @@ void cache_add_policy_statistics(const struct cache *cache, void *sum);
 uint32_t cache_sets(const struct cache *cache);
 uint32_t cache_set_of(const struct cache *cache, uint64_t address);
 uint32_t cache_atom_bytes(const struct cache *cache);
+/* Where the line of this address begins. */
+uint64_t cache_line_address(const struct cache *cache, uint64_t address);
 /* Fetches under way. */
 uint32_t cache_outstanding(const struct cache *cache);
 /* Entries of its MSHRs that are free. */
@@ -163,5 +173,9 @@ uint32_t cache_free_mshrs(const struct cache *cache);
 /* Lines that hold something, and those of them to be written back. */
 void cache_count(const struct cache *cache, uint32_t *valid, uint32_t *dirty);
 const struct cache_stats *cache_stats(const struct cache *cache);
+
+/* Between launches: its lines, their order and what it has counted. Read into a cache that was just made of the same
+ * parameters. */
+void cache_keep(struct cache *cache, struct keep *keep);
 
 #endif

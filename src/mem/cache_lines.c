@@ -163,3 +163,15 @@ void cache_load(struct cache *cache, uint64_t address, uint32_t bytes) {
         address = next;
     }
 }
+
+void cache_soil(struct cache *cache, uint64_t address, uint32_t bytes) {
+    if (cache->perfect || cache->params.write != CACHE_BACK)
+        return;
+    for (uint64_t at = address >> cache->atom_shift; at <= (address + bytes - 1) >> cache->atom_shift; at++) {
+        const uint64_t first = at << cache->atom_shift;
+        const uint32_t index = line_find(cache, first >> cache->line_shift);
+        const uint8_t bit = (uint8_t)(1u << ((uint32_t)at & cache->sector_mask));
+        if (index != NONE && cache->lines[index].valid & bit)
+            line_dirty(cache, &cache->lines[index], bit);
+    }
+}

@@ -283,8 +283,8 @@ static struct dram_entry *entry_take(struct dram *dram) {
 
 struct dram_place dram_place_of(const struct dram *dram, uint64_t address) {
     const uint64_t inside = address_map_inside(&dram->map, address);
-    return (struct dram_place){address_field_decode(&dram->map.row, inside),
-                               address_field_decode(&dram->map.bank, inside)};
+    const uint32_t row = address_field_decode(&dram->map.row, inside);
+    return (struct dram_place){row, address_map_bank(&dram->map, row, address_field_decode(&dram->map.bank, inside))};
 }
 
 void dram_push(struct dram *dram, uint64_t cycle, const struct request *request) {

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/histogram.h"
+#include "base/keep.h"
 #include "base/param.h"
 #include "base/stat.h"
 #include "base/status.h"
@@ -107,6 +108,9 @@ uint32_t dram_banks(const struct dram_params *params);
 /* Adds what each bank counted: all of the first counter, then all of the next. */
 void dram_add_banks(const struct dram *dram, uint64_t into[]);
 const struct dram_histograms *dram_histograms(const struct dram *dram);
+/* Between launches, with nothing held: open rows, and what commands to come must keep away from. `now`: the cycle that it has been
+ * carried to. Read into a channel that was just made of the same parameters. */
+void dram_keep(struct dram *dram, uint64_t now, struct keep *keep);
 /* Calls back for every command; NULL: nobody. */
 void dram_observe(struct dram *dram, dram_observer *observer, void *context);
 

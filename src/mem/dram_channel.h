@@ -50,6 +50,13 @@ static inline bool dram_channel_pop(struct dram_channel channel, uint64_t cycle,
     return channel.dram ? dram_pop(channel.dram, cycle, request) : latency_dram_pop(channel.latency, cycle, request);
 }
 
+static inline void dram_channel_keep(struct dram_channel channel, uint64_t now, struct keep *keep) {
+    if (channel.dram)
+        dram_keep(channel.dram, now, keep);
+    else
+        latency_dram_keep(channel.latency, now, keep);
+}
+
 static inline uint32_t dram_channel_held(struct dram_channel channel) {
     return channel.dram ? dram_held(channel.dram) : latency_dram_held(channel.latency);
 }

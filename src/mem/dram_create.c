@@ -41,8 +41,6 @@ enum status dram_check(const struct dram_params *params, struct report *report) 
     struct address_masks masks = dram_masks(params);
     enum status status = address_masks_check(&masks, report);
     unsigned bank_bits = bits_count64(params->bank_mask);
-    if (params->bank_hash && params->model == DRAM_BANKS)
-        status = report_add(report, STATUS_INVALID, "dram.bank_hash: the model banks does not hash them");
     if (bank_bits > 6)
         return report_add(report, STATUS_INVALID,
                           "dram.bank_mask 0x%llx has %u bits; at most 6 (64 banks) are possible",

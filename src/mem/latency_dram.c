@@ -39,7 +39,7 @@ struct latency_dram {
     uint64_t bus_free, bus_bytes, order;
     uint32_t latency[2]; /* conflict, hit; flat: the first */
     uint32_t bytes_per_clock, hold, window, window_count, queue_limit, queue_count;
-    uint32_t capacity, unused, free, held;
+    uint32_t capacity, unused, free, held, bank_count;
     bool flat, fifo, hits_first;
     struct entry *entries;
     struct entry_list queue, in_order, completed;
@@ -237,6 +237,7 @@ struct latency_dram *latency_dram_create(struct arena *arena, const struct dram_
     struct latency_dram *dram = arena_alloc_aligned(arena, sizeof *dram + banks * sizeof dram->bank[0], 64);
     struct address_masks masks = dram_masks(params);
     address_map_create(&dram->map, &masks);
+    dram->bank_count = banks;
     dram->flat = params->model == DRAM_FLAT;
     dram->fifo = params->scheduler == DRAM_FIFO;
     dram->hits_first = params->scheduler == DRAM_FR_FCFS;
@@ -346,3 +347,25 @@ struct dram_stats latency_dram_statistics(const struct latency_dram *dram) {
 }
 
 const struct dram_histograms *latency_dram_histograms(const struct latency_dram *dram) { return &dram->histograms; }
+
+static void keep_bank(struct bank *bank, uint64_t now, struct keep *keep) {
+    keep_cycle(keep, &bank->busy_until, now);
+    keep_cycle(keep, &bank->hold_until, now);
+    keep_cycle(keep, &bank->hold_end, now);
+    keep_u32(keep, &bank->row, UINT32_MAX);
+    keep_bool(keep, &bank->open);
+    keep_check(keep, bank->hold_until <= bank->hold_end);
+}
+
+void latency_dram_keep(struct latency_dram *dram, uint64_t now, struct keep *keep) {
+    if (keep->writes && dram->held)
+        keep_refuse(keep, "a DRAM channel with requests in it");
+    keep_cycle(keep, &dram->next_start, now);
+    keep_u64(keep, &dram->bus_free, UINT64_MAX >> 4);
+    keep_u64(keep, &dram->bus_bytes, UINT64_MAX >> 4);
+    keep_u64(keep, &dram->order, UINT64_MAX >> 4);
+    keep_counts(keep, &dram->stats, sizeof dram->stats);
+    keep_counts(keep, &dram->histograms, sizeof dram->histograms);
+    for (uint32_t b = 0; b < dram->bank_count; b++)
+        keep_bank(&dram->bank[b], now, keep);
+}

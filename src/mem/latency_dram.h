@@ -30,5 +30,7 @@ bool latency_dram_pop(struct latency_dram *dram, uint64_t cycle, struct request 
 uint32_t latency_dram_held(const struct latency_dram *dram);
 struct dram_stats latency_dram_statistics(const struct latency_dram *dram);
 const struct dram_histograms *latency_dram_histograms(const struct latency_dram *dram);
+/* As dram_keep. */
+void latency_dram_keep(struct latency_dram *dram, uint64_t now, struct keep *keep);
 
 #endif

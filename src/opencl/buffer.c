@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "opencl/info.h"
+#include "opencl/svm.h"
+#include "result/guest.h"
 
 enum { SUB_BUFFER_ALIGNMENT_BYTES = 128 }; /* CL_DEVICE_MEM_BASE_ADDR_ALIGN */
 
@@ -14,12 +16,19 @@ static void destroy(cl_mem memory) {
         end->function(memory, end->user);
     cl_context context = memory->context;
     cl_mem parent = memory->parent;
-    if (!parent && memory->data) {
+    struct svm_range *shared = parent ? NULL : memory->shared;
+    if (memory->handle || (!parent && memory->data && !shared)) {
         engine_acquire(&context->engine);
-        device_free(context->engine.device, memory->address);
+        device_image_end(context->engine.device, memory->handle);
+        if (!parent && !shared) {
+            device_free(context->engine.device, memory->address);
+            guest_freed(context->recording, memory->address);
+        }
         engine_give_back(&context->engine);
     }
     object_free(&memory->object);
+    if (shared)
+        svm_let_go(context, shared);
     if (parent)
         memory_object_release(parent);
     context_release(context);
@@ -36,7 +45,7 @@ static const cl_mem_flags device_access = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY 
 static const cl_mem_flags host_access = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
 static const cl_mem_flags host_pointer = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
 
-static bool flags_fit(cl_mem_flags flags) {
+bool memory_flags_fit(cl_mem_flags flags) {
     return !(flags & ~(device_access | host_access | host_pointer)) && at_most_one(flags, device_access) &&
            at_most_one(flags, host_access) && at_most_one(flags, CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR) &&
            at_most_one(flags, CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
@@ -51,6 +60,7 @@ static bool place(cl_mem buffer, const void *from) {
     const bool placed = device_alloc(engine->device, name, buffer->bytes, &buffer->address, NULL) == STATUS_OK;
     if (placed) {
         buffer->data = device_memory(engine->device, buffer->address, buffer->bytes);
+        guest_allocated(buffer->context->recording, &(struct host_range){buffer->address, buffer->bytes, name}, false);
         if (from) {
             memcpy(buffer->data, from, buffer->bytes);
             device_written(engine->device, buffer->address, buffer->bytes);
@@ -60,31 +70,61 @@ static bool place(cl_mem buffer, const void *from) {
     return placed;
 }
 
+cl_mem memory_create_object(const struct object_order *order, cl_int *code) {
+    cl_mem memory = object_create(KIND_MEMORY, sizeof *memory);
+    if (!memory)
+        return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
+    memory->context = order->context;
+    memory->type = order->type;
+    memory->flags = order->flags & device_access ? order->flags : order->flags | CL_MEM_READ_WRITE;
+    memory->bytes = order->bytes;
+    memory->host = order->flags & CL_MEM_USE_HOST_PTR ? order->host : NULL;
+    memory->shared = memory->host ? svm_keep(order->context, memory->host, order->bytes) : NULL;
+    context_retain(order->context);
+    if (memory->shared)
+        memory->data = memory->host, memory->address = (uint64_t)(uintptr_t)memory->host;
+    else if (!place(memory, order->host)) {
+        destroy(memory);
+        return object_refuse(code, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    }
+    object_refuse(code, CL_SUCCESS);
+    return memory;
+}
+
+cl_mem memory_create_part(cl_mem buffer, const struct object_order *order, size_t origin, cl_int *code) {
+    cl_mem part = object_create(KIND_MEMORY, sizeof *part);
+    if (!part)
+        return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
+    part->context = buffer->context;
+    part->parent = buffer;
+    part->type = order->type;
+    part->flags = order->flags;
+    part->bytes = order->bytes;
+    part->origin = origin;
+    part->shared = buffer->shared;
+    part->host = buffer->host ? buffer->host + origin : NULL;
+    part->address = buffer->address + origin;
+    part->data = buffer->data + origin;
+    context_retain(buffer->context);
+    object_retain(&buffer->object);
+    object_refuse(code, CL_SUCCESS);
+    return part;
+}
+
 /* ---- entry points ---- */
 
 cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *code) {
     if (!object_is(context, KIND_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
-    if (!flags_fit(flags))
+    if (!memory_flags_fit(flags))
         return object_refuse(code, CL_INVALID_VALUE);
     if (!size || size > device_largest_buffer(context->device))
         return object_refuse(code, CL_INVALID_BUFFER_SIZE);
     if (!host != !(flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)))
         return object_refuse(code, CL_INVALID_HOST_PTR);
-    cl_mem buffer = object_create(KIND_MEMORY, sizeof *buffer);
-    if (!buffer)
-        return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
-    buffer->context = context;
-    buffer->flags = flags & device_access ? flags : flags | CL_MEM_READ_WRITE;
-    buffer->bytes = size;
-    buffer->host = flags & CL_MEM_USE_HOST_PTR ? host : NULL;
-    context_retain(context);
-    if (!place(buffer, host)) {
-        destroy(buffer);
-        return object_refuse(code, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    }
-    object_refuse(code, CL_SUCCESS);
-    return buffer;
+    if (flags & CL_MEM_USE_HOST_PTR && svm_has(context, host, 1) && !svm_has(context, host, size))
+        return object_refuse(code, CL_INVALID_BUFFER_SIZE);
+    return memory_create_object(&(struct object_order){context, flags, CL_MEM_OBJECT_BUFFER, size, host}, code);
 }
 
 cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
@@ -100,7 +140,7 @@ cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem
 }
 
 /* Flags of a part: what it does not say comes from its buffer. False: it asks for more than that has. */
-static bool part_flags(cl_mem_flags of_buffer, cl_mem_flags *flags) {
+bool memory_part_flags(cl_mem_flags of_buffer, cl_mem_flags *flags) {
     const cl_mem_flags device = *flags & device_access, host = *flags & host_access;
     if (!at_most_one(device, device_access) || !at_most_one(host, host_access) ||
         (*flags & ~(device_access | host_access)))
@@ -119,9 +159,9 @@ static bool part_flags(cl_mem_flags of_buffer, cl_mem_flags *flags) {
 cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type, const void *info,
                                      cl_int *code) {
     const cl_buffer_region *region = info;
-    if (!object_is(buffer, KIND_MEMORY) || buffer->parent)
+    if (!object_is(buffer, KIND_MEMORY) || buffer->parent || memory_is_image(buffer))
         return object_refuse(code, CL_INVALID_MEM_OBJECT);
-    if (type != CL_BUFFER_CREATE_TYPE_REGION || !region || !part_flags(buffer->flags, &flags))
+    if (type != CL_BUFFER_CREATE_TYPE_REGION || !region || !memory_part_flags(buffer->flags, &flags))
         return object_refuse(code, CL_INVALID_VALUE);
     if (!region->size)
         return object_refuse(code, CL_INVALID_BUFFER_SIZE);
@@ -129,21 +169,8 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffe
         return object_refuse(code, CL_INVALID_VALUE);
     if (region->origin % SUB_BUFFER_ALIGNMENT_BYTES)
         return object_refuse(code, CL_MISALIGNED_SUB_BUFFER_OFFSET);
-    cl_mem part = object_create(KIND_MEMORY, sizeof *part);
-    if (!part)
-        return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
-    part->context = buffer->context;
-    part->parent = buffer;
-    part->flags = flags;
-    part->bytes = region->size;
-    part->origin = region->origin;
-    part->host = buffer->host ? buffer->host + region->origin : NULL;
-    part->address = buffer->address + region->origin;
-    part->data = buffer->data + region->origin;
-    context_retain(buffer->context);
-    object_retain(&buffer->object);
-    object_refuse(code, CL_SUCCESS);
-    return part;
+    const struct object_order order = {buffer->context, flags, CL_MEM_OBJECT_BUFFER, region->size, NULL};
+    return memory_create_part(buffer, &order, region->origin, code);
 }
 
 cl_int CL_API_CALL clRetainMemObject(cl_mem memory) {
@@ -186,7 +213,7 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memory, cl_mem_info name, size_t si
     if (!object_is(memory, KIND_MEMORY))
         return CL_INVALID_MEM_OBJECT;
     switch (name) {
-        INFO(CL_MEM_TYPE, cl_mem_object_type, CL_MEM_OBJECT_BUFFER)
+        INFO(CL_MEM_TYPE, cl_mem_object_type, memory->type)
         INFO(CL_MEM_FLAGS, cl_mem_flags, memory->flags)
         INFO(CL_MEM_SIZE, size_t, memory->bytes)
         INFO(CL_MEM_HOST_PTR, void *, memory->host)
@@ -195,7 +222,7 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memory, cl_mem_info name, size_t si
         INFO(CL_MEM_CONTEXT, cl_context, memory->context)
         INFO(CL_MEM_ASSOCIATED_MEMOBJECT, cl_mem, memory->parent)
         INFO(CL_MEM_OFFSET, size_t, memory->origin)
-        INFO(CL_MEM_USES_SVM_POINTER, cl_bool, CL_FALSE)
+        INFO(CL_MEM_USES_SVM_POINTER, cl_bool, memory->shared != NULL)
         INFO_LIST(CL_MEM_PROPERTIES, cl_mem_properties, memory->properties, memory->property_count)
     default: return CL_INVALID_VALUE;
     }

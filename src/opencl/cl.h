@@ -11,6 +11,7 @@
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include <CL/cl_icd.h>
+#include <CL/cl_ext.h>
 
 #ifndef cl_ext_cxx_for_opencl /* younger than some headers */
 #define CL_DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT 0x4230

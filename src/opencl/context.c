@@ -2,6 +2,7 @@
 #include "opencl/context.h"
 
 #include "opencl/info.h"
+#include "opencl/svm.h"
 #include "result/guest.h"
 
 void context_retain(cl_context context) { object_retain(&context->object); }
@@ -92,7 +93,9 @@ static cl_context make_context(const cl_context_properties *properties, cl_devic
         object_free(&context->object);
         return object_refuse(code, CL_OUT_OF_RESOURCES);
     }
+    context->is_unified = svm_is_supported(device) && host_unify(context->engine.device);
     context->recording = guest_recording_create(device->platform->recorder, hold_device, context);
+    guest_device(context->recording, context->engine.device, &device->machine);
     object_refuse(code, CL_SUCCESS);
     return context;
 }

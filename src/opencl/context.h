@@ -26,6 +26,10 @@ struct _cl_context {
     struct destructor *destructors;
     struct session_recording *recording; /* NULL: nobody asked for results */
     atomic_uint buffers;                 /* made so far: their names */
+    bool is_unified; /* addresses of the device are the program's own: there is shared virtual memory */
+    /* under the engine's lock: opencl/svm.h */
+    struct svm_range *svm, *unused_svm;
+    struct svm_mapping *unused_svm_mappings;
 };
 
 void context_retain(cl_context context);

@@ -2,8 +2,11 @@
 /* OpenCL's device queries. */
 #include "device/host.h"
 #include "device/lowered.h"
+#include "opencl/image.h"
 #include "opencl/info.h"
 #include "opencl/platform.h"
+#include "opencl/program.h"
+#include "opencl/svm.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -25,10 +28,42 @@ static const char extension_names[] =
 #include "compile/extensions.def"
     ;
 
+static const char extension_names_without_images[] =
+#define EXTENSION(name) #name " "
+#define EXTENSION_MACRO EXTENSION
+#define IMAGE_EXTENSION(name)
+#define IMAGE_EXTENSION_MACRO(name)
+#define IMAGE_MACRO(name)
+#define IMAGE_FEATURE(name)
+#include "compile/extensions.def"
+    ;
+
 static const cl_name_version c_versions[] = {{CL_MAKE_VERSION(1, 0, 0), "OpenCL C"},
                                              {CL_MAKE_VERSION(1, 1, 0), "OpenCL C"},
                                              {CL_MAKE_VERSION(1, 2, 0), "OpenCL C"},
                                              {CL_MAKE_VERSION(3, 0, 0), "OpenCL C"}};
+
+/* As llvm-spirv 15 knows them, and more. */
+static const cl_name_version il_versions[] = {{CL_MAKE_VERSION(1, 0, 0), "SPIR-V"},
+                                              {CL_MAKE_VERSION(1, 1, 0), "SPIR-V"},
+                                              {CL_MAKE_VERSION(1, 2, 0), "SPIR-V"}};
+
+/* Of features and extensions, those at their end that devices without images lack. */
+enum {
+#define IMAGE_EXTENSION(name) +1
+#define IMAGE_EXTENSION_MACRO(name) +1
+#define IMAGE_MACRO(name)
+#define IMAGE_FEATURE(name)
+    IMAGE_EXTENSIONS = 0
+#include "compile/extensions.def"
+    ,
+#define IMAGE_EXTENSION(name)
+#define IMAGE_EXTENSION_MACRO(name)
+#define IMAGE_MACRO(name)
+#define IMAGE_FEATURE(name) +1
+    IMAGE_FEATURES = 0
+#include "compile/extensions.def"
+};
 
 static const cl_device_fp_config float_config =
     CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA;
@@ -68,6 +103,9 @@ cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, siz
     const struct machine *machine = &device->machine;
     const size_t work_item_sizes[] = {machine->max_block_threads, machine->max_block_threads,
                                       machine->max_block_threads};
+    const bool has_images = image_is_supported(device);
+    const size_t feature_count = COUNT(features) - (has_images ? 0 : IMAGE_FEATURES);
+    const size_t extension_count = COUNT(extensions) - (has_images ? 0 : IMAGE_EXTENSIONS);
     switch (name) {
 #include "opencl/device_info.def"
     default: return CL_INVALID_VALUE;

@@ -33,9 +33,21 @@ void engine_destroy(struct engine *engine) {
     pthread_mutex_destroy(&engine->lock);
 }
 
+/* The lock is held. */
+static bool has_borrowed(const struct engine *engine) {
+    return engine->is_lent && pthread_equal(engine->borrower, pthread_self());
+}
+
+void engine_lend(struct engine *engine, bool is_lent) {
+    pthread_mutex_lock(&engine->lock);
+    engine->is_lent = is_lent;
+    engine->borrower = pthread_self();
+    pthread_mutex_unlock(&engine->lock);
+}
+
 void engine_acquire(struct engine *engine) {
     pthread_mutex_lock(&engine->lock);
-    while (engine->busy)
+    while (engine->busy && !has_borrowed(engine))
         pthread_cond_wait(&engine->changed, &engine->lock);
     engine->busy = true;
     pthread_mutex_unlock(&engine->lock);
@@ -43,7 +55,7 @@ void engine_acquire(struct engine *engine) {
 
 void engine_give_back(struct engine *engine) {
     pthread_mutex_lock(&engine->lock);
-    engine->busy = false;
+    engine->busy = has_borrowed(engine);
     pthread_cond_broadcast(&engine->changed);
     pthread_mutex_unlock(&engine->lock);
 }

@@ -23,6 +23,8 @@ struct engine {
     bool flushed;          /* the thread is to carry out what can be */
     bool has_thread, quit, ends_itself;
     pthread_t thread;
+    bool is_lent; /* who is at the device calls a function of the program, which may ask for the device too */
+    pthread_t borrower;
     cl_event first, last;               /* commands that have not started */
     unsigned waiting;                   /* how many */
     cl_event called_first, called_last; /* events with callbacks to be called */
@@ -42,6 +44,8 @@ void engine_leave(struct engine *engine);
 /* Nobody else is at the device between these two. */
 void engine_acquire(struct engine *engine);
 void engine_give_back(struct engine *engine);
+/* Who has the device calls a function of the program meanwhile: it may acquire the device, which then stays with the caller. */
+void engine_lend(struct engine *engine, bool is_lent);
 
 /* Appends a command; takes over one reference to the event. */
 void engine_submit(struct engine *engine, cl_event event);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/kernel.h"
 
+#include "opencl/image.h"
 #include "opencl/info.h"
+#include "opencl/svm.h"
 
 enum { SUB_GROUP_THREADS = 32 }; /* a warp, as builtins.cl has it */
 
@@ -144,18 +146,44 @@ cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel) {
 
 /* ---- arguments ---- */
 
+static const struct compile_arg *source_of(const struct _cl_kernel *kernel, cl_uint index) {
+    static const struct compile_arg unknown = {.name = "", .type_name = "", .base_type = ""};
+    return kernel->source && index < kernel->source->arg_count ? &kernel->source->args[index] : &unknown;
+}
+
+static void keep_memory(struct kernel_argument *argument, cl_mem memory) {
+    if (memory)
+        object_watch(&memory->object);
+    if (argument->buffer)
+        object_unwatch(&argument->buffer->object);
+    *argument = (struct kernel_argument){.is_set = true, .buffer = memory};
+}
+
 static cl_int set_buffer(cl_kernel kernel, struct kernel_argument *argument, size_t size, const void *value) {
     if (size != sizeof(cl_mem))
         return CL_INVALID_ARG_SIZE;
     cl_mem buffer = value ? *(const cl_mem *)value : NULL;
     if (buffer && (!object_is(buffer, KIND_MEMORY) || buffer->context != kernel->program->context))
         return CL_INVALID_MEM_OBJECT;
-    if (buffer)
-        object_watch(&buffer->object);
-    if (argument->buffer)
-        object_unwatch(&argument->buffer->object);
-    *argument = (struct kernel_argument){.is_set = true, .buffer = buffer};
+    if (buffer && memory_is_image(buffer))
+        return CL_INVALID_MEM_OBJECT;
+    keep_memory(argument, buffer);
     return CL_SUCCESS;
+}
+
+static cl_int set_image(cl_kernel kernel, struct kernel_argument *argument, const struct compile_arg *arg, size_t size,
+                        const void *value) {
+    if (!value)
+        return CL_INVALID_ARG_VALUE;
+    if (size != sizeof(cl_mem))
+        return CL_INVALID_ARG_SIZE;
+    cl_mem image = *(const cl_mem *)value;
+    if (!object_is(image, KIND_MEMORY) || image->context != kernel->program->context)
+        return CL_INVALID_MEM_OBJECT;
+    const cl_int wrong = image_check_argument(arg, image);
+    if (!wrong)
+        keep_memory(argument, image);
+    return wrong;
 }
 
 static cl_int set_value(cl_kernel kernel, struct kernel_argument *argument, uint64_t bytes, size_t size,
@@ -174,10 +202,28 @@ static cl_int set_value(cl_kernel kernel, struct kernel_argument *argument, uint
     return CL_SUCCESS;
 }
 
+static cl_int set_sampler(cl_kernel kernel, struct kernel_argument *argument, uint64_t bytes, size_t size,
+                          const void *value) {
+    if (!value)
+        return CL_INVALID_ARG_VALUE;
+    if (size != sizeof(cl_sampler))
+        return CL_INVALID_ARG_SIZE;
+    cl_sampler sampler = *(const cl_sampler *)value;
+    if (!object_is(sampler, KIND_SAMPLER) || sampler->context != kernel->program->context)
+        return CL_INVALID_SAMPLER;
+    const uint64_t handle = sampler_handle(&sampler->sampler);
+    return set_value(kernel, argument, bytes, bytes, &handle);
+}
+
 /* The engine's lock is held. */
 static cl_int set_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
     const struct symbol *param = kernel->function->params[index];
     struct kernel_argument *argument = &kernel->arguments[index];
+    const struct compile_arg *arg = source_of(kernel, index);
+    if (image_is_argument(arg))
+        return set_image(kernel, argument, arg, size, value);
+    if (sampler_is_argument(arg))
+        return set_sampler(kernel, argument, param->bytes, size, value);
     if (!param->is_pointer)
         return set_value(kernel, argument, param->bytes, size, value);
     if (param->pointer_space != SPACE_SHARED)
@@ -205,9 +251,43 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, 
     return code;
 }
 
+cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void *pointer) {
+    if (!object_is(kernel, KIND_KERNEL))
+        return CL_INVALID_KERNEL;
+    cl_context context = kernel->program->context;
+    if (!svm_is_supported(context->device))
+        return CL_INVALID_OPERATION;
+    if (index >= kernel->function->param_count)
+        return CL_INVALID_ARG_INDEX;
+    const struct symbol *param = kernel->function->params[index];
+    const struct compile_arg *arg = source_of(kernel, index);
+    if (image_is_argument(arg) || sampler_is_argument(arg) || !param->is_pointer ||
+        param->pointer_space == SPACE_SHARED || (pointer && !svm_has(context, pointer, 0)))
+        return CL_INVALID_ARG_VALUE;
+    pthread_mutex_lock(&context->engine.lock);
+    keep_memory(&kernel->arguments[index], NULL);
+    kernel->arguments[index].shared = pointer;
+    pthread_mutex_unlock(&context->engine.lock);
+    return CL_SUCCESS;
+}
+
+/* Kernels reach all memory there is: what they are told of it is checked, and changes nothing. */
 cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t size, const void *value) {
-    (void)name, (void)size, (void)value;
-    return object_is(kernel, KIND_KERNEL) ? CL_INVALID_OPERATION : CL_INVALID_KERNEL; /* there is no shared memory */
+    if (!object_is(kernel, KIND_KERNEL))
+        return CL_INVALID_KERNEL;
+    cl_context context = kernel->program->context;
+    if (!svm_is_supported(context->device))
+        return CL_INVALID_OPERATION;
+    if (!value)
+        return CL_INVALID_VALUE;
+    if (name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM && size == sizeof(cl_bool))
+        return *(const cl_bool *)value ? CL_INVALID_OPERATION : CL_SUCCESS;
+    if (name != CL_KERNEL_EXEC_INFO_SVM_PTRS || !size || size % sizeof(void *))
+        return CL_INVALID_VALUE;
+    for (size_t i = 0; i < size / sizeof(void *); i++)
+        if (!svm_has(context, ((void *const *)value)[i], 0))
+            return CL_INVALID_VALUE;
+    return CL_SUCCESS;
 }
 
 /* ---- queries ---- */
@@ -236,6 +316,16 @@ static cl_kernel_arg_address_qualifier address_qualifier(const struct compile_ar
     return of[arg->space];
 }
 
+static cl_kernel_arg_access_qualifier access_qualifier(const struct compile_arg *arg) {
+    static const cl_kernel_arg_access_qualifier of[] = {
+        [COMPILE_ACCESS_NONE] = CL_KERNEL_ARG_ACCESS_NONE,
+        [COMPILE_READ_ONLY] = CL_KERNEL_ARG_ACCESS_READ_ONLY,
+        [COMPILE_WRITE_ONLY] = CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
+        [COMPILE_READ_WRITE] = CL_KERNEL_ARG_ACCESS_READ_WRITE,
+    };
+    return of[arg->access];
+}
+
 static cl_kernel_arg_type_qualifier type_qualifier(const struct compile_arg *arg) {
     return (arg->is_const ? CL_KERNEL_ARG_TYPE_CONST : 0u) | (arg->is_volatile ? CL_KERNEL_ARG_TYPE_VOLATILE : 0u) |
            (arg->is_restrict ? CL_KERNEL_ARG_TYPE_RESTRICT : 0u);
@@ -252,7 +342,7 @@ cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel
     const struct compile_arg *arg = &kernel->source->args[index];
     switch (name) {
         INFO(CL_KERNEL_ARG_ADDRESS_QUALIFIER, cl_kernel_arg_address_qualifier, address_qualifier(arg))
-        INFO(CL_KERNEL_ARG_ACCESS_QUALIFIER, cl_kernel_arg_access_qualifier, CL_KERNEL_ARG_ACCESS_NONE)
+        INFO(CL_KERNEL_ARG_ACCESS_QUALIFIER, cl_kernel_arg_access_qualifier, access_qualifier(arg))
         INFO_TEXT(CL_KERNEL_ARG_TYPE_NAME, arg->type_name)
         INFO(CL_KERNEL_ARG_TYPE_QUALIFIER, cl_kernel_arg_type_qualifier, type_qualifier(arg))
         INFO_TEXT(CL_KERNEL_ARG_NAME, arg->name)

@@ -11,6 +11,7 @@ struct kernel_argument {
     /* A pointer to global or constant memory. The specification forbids a kernel to keep it alive: it is watched, and a launch
      * finds out whether it still lives. */
     cl_mem buffer;
+    const void *shared; /* a pointer to shared virtual memory */
     size_t local_bytes; /* a pointer to local memory */
     const void *value;  /* anything else, in the kernel's arena: the parameter's bytes */
 };

@@ -132,9 +132,11 @@ static cl_int read_arguments(cl_event event, cl_kernel kernel, struct launch *la
         cl_mem buffer = argument->buffer;
         if (!argument->is_set || (buffer && !object_try_retain(&buffer->object)))
             return CL_INVALID_KERNEL_ARGS; /* nobody set it, or it was released since */
-        uint64_t address = buffer ? buffer->address : 0;
+        uint64_t address = buffer ? memory_is_image(buffer) ? buffer->handle : buffer->address : 0;
         if (buffer)
             event->held[event->held_count++] = &buffer->object;
+        if (argument->shared)
+            address = (uint64_t)(uintptr_t)argument->shared;
         if (argument->local_bytes)
             address = function_shared_address(kernel->function, place_local(param, argument->local_bytes, &end));
         memcpy(params + param->offset, argument->value ? argument->value : &address,

@@ -22,6 +22,7 @@ enum object_kind {
     KIND_PROGRAM,
     KIND_KERNEL,
     KIND_EVENT,
+    KIND_SAMPLER,
 };
 
 struct object {

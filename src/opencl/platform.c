@@ -90,6 +90,7 @@ __attribute__((visibility("default"))) void *CL_API_CALL clGetExtensionFunctionA
 #define ENTRY(name) {#name, (void (*)(void))name},
 #include "opencl/entries.def"
 #undef ENTRY
+        {"clCreateProgramWithILKHR", (void (*)(void))clCreateProgramWithILKHR},
         {"clIcdGetPlatformIDsKHR", (void (*)(void))clIcdGetPlatformIDsKHR},
     };
     void *found = NULL;

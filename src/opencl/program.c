@@ -125,9 +125,42 @@ cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_
     return object_refuse(code, CL_INVALID_VALUE); /* the device has none */
 }
 
+bool program_takes_il(void) {
+    struct arena arena = {0};
+    struct compile_tools tools;
+    compile_find_tools(&arena, &tools);
+    const bool takes = tools.llvm_spirv != NULL;
+    arena_free(&arena);
+    return takes;
+}
+
 cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *il, size_t length, cl_int *code) {
-    (void)il, (void)length;
-    return object_refuse(code, object_is(context, KIND_CONTEXT) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT);
+    if (!object_is(context, KIND_CONTEXT))
+        return object_refuse(code, CL_INVALID_CONTEXT);
+    if (!program_takes_il()) {
+        context_tell(
+            context,
+            "clCreateProgramWithIL is refused: a program from SPIR-V needs llvm-spirv, and none was found on PATH; "
+            "install it (Debian: apt-get install llvm-spirv-15), or set HEDDLE_LLVM_SPIRV");
+        return object_refuse(code, CL_INVALID_OPERATION);
+    }
+    if (!compile_is_il(il, length))
+        return object_refuse(code, CL_INVALID_VALUE);
+    cl_program program = program_create(context, code);
+    char *kept = program ? object_alloc(&program->object, length) : NULL;
+    if (program && !kept) {
+        program_release(program);
+        return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
+    }
+    if (!program)
+        return NULL;
+    program->il = memcpy(kept, il, length);
+    program->il_bytes = length;
+    return program;
+}
+
+cl_program CL_API_CALL clCreateProgramWithILKHR(cl_context context, const void *il, size_t length, cl_int *code) {
+    return clCreateProgramWithIL(context, il, length, code);
 }
 
 cl_int CL_API_CALL clRetainProgram(cl_program program) {
@@ -213,7 +246,7 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, si
         INFO(CL_PROGRAM_BINARY_SIZES, size_t, binary_bytes(program))
         INFO(CL_PROGRAM_NUM_KERNELS, size_t, build->compiled.kernel_count)
         INFO_TEXT(CL_PROGRAM_KERNEL_NAMES, build->kernel_names)
-        INFO_LIST(CL_PROGRAM_IL, char, "", 0)
+        INFO_LIST(CL_PROGRAM_IL, char, program->il, program->il_bytes)
         INFO(CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, cl_bool, CL_FALSE)
         INFO(CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, cl_bool, CL_FALSE)
     case CL_PROGRAM_BINARIES: return copy_binaries(program, size, value, size_ret);

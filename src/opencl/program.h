@@ -38,6 +38,8 @@ struct _cl_program {
     const char *source; /* NULL: made from a binary or linked */
     size_t source_bytes;
     bool from_binary;
+    const char *il; /* SPIR-V; NULL: made from something else */
+    size_t il_bytes;
     struct program_end *ends;
     atomic_uint kernels;  /* that there are: while there is one it cannot be built again */
     atomic_flag building; /* whoever sets it may use the program's arena */
@@ -45,6 +47,8 @@ struct _cl_program {
     struct build *build;  /* the last one, under the engine's lock: program_build */
 };
 
+/* SPIR-V is taken where what translates it is installed. */
+bool program_takes_il(void);
 /* One with nothing in it; NULL with the error in *code. */
 cl_program program_create(cl_context context, cl_int *code);
 void program_release(cl_program program);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device/lowered.h"
+#include "opencl/image.h"
 #include "opencl/program.h"
 #include "result/guest.h"
 
@@ -46,10 +47,13 @@ static void keep_log(struct build *build, const char *log, const struct report *
 
 static cl_int build_source(cl_program program, const struct build_options *options, struct build *build) {
     struct report report = {0};
-    const char *name =
-        guest_source_name(program->context->recording, program->source, program->source_bytes, &build->arena);
+    const char *name = program->il ? NULL
+                                   : guest_source_name(program->context->recording, program->source,
+                                                       program->source_bytes, &build->arena);
     const struct compile_source source = {.name = name, .text = program->source, .bytes = program->source_bytes};
-    enum status status = compile_text(&source, &options->compile, &build->arena, &build->compiled, &report);
+    const struct compile_source il = {.text = program->il, .bytes = program->il_bytes};
+    enum status status = (program->il ? compile_il : compile_text)(program->il ? &il : &source, &options->compile,
+                                                                   &build->arena, &build->compiled, &report);
     const char *log = build->compiled.log;
     const bool built = status == STATUS_OK && load(program, build, &report);
     keep_log(build, status == STATUS_OK && !built ? "" : log, &report);
@@ -80,8 +84,11 @@ static cl_int build_binary(cl_program program, struct build *build) {
 
 static cl_int compile_source(cl_program program, const struct build_options *options, struct build *build) {
     struct report report = {0};
-    const enum status status = compile_object(program->source, program->source_bytes, &options->compile, &build->arena,
-                                              &build->compiled, &report);
+    const struct compile_source il = {.text = program->il, .bytes = program->il_bytes};
+    const enum status status = program->il
+                                   ? compile_il_object(&il, &options->compile, &build->arena, &build->compiled, &report)
+                                   : compile_object(program->source, program->source_bytes, &options->compile,
+                                                    &build->arena, &build->compiled, &report);
     build->code = build->compiled.object;
     keep_log(build, build->compiled.log, &report);
     report_free(&report);
@@ -128,6 +135,7 @@ static cl_int carry_out(cl_program program, const struct build_order *order, str
     if (!build_options_read(order->options, order->stage, &build->arena, &options))
         return wrong[order->stage];
     const struct machine *machine = &program->context->device->machine;
+    options.compile.no_images = !image_is_supported(program->context->device);
     options.compile.address_bits = lowered_address_bits(machine, (enum isa_choice)machine->isa);
     build->options = arena_strdup(&build->arena, order->options ? order->options : "");
     if (order->stage == STAGE_LINK)
@@ -177,7 +185,7 @@ cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count, const cl_de
     const cl_int wrong = check_devices(program->context, count, devices);
     if (wrong || (!notify && user))
         return wrong ? wrong : CL_INVALID_VALUE;
-    if (!program->source && !program->from_binary)
+    if (!program->source && !program->from_binary && !program->il)
         return CL_INVALID_OPERATION;
     if (atomic_load(&program->kernels) || atomic_flag_test_and_set(&program->building))
         return CL_INVALID_OPERATION;
@@ -199,7 +207,7 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
     for (cl_uint i = 0; i < header_count; i++)
         if (!object_is(headers[i], KIND_PROGRAM) || !headers[i]->source || !names[i])
             return CL_INVALID_PROGRAM;
-    if (!program->source || program->from_binary || atomic_load(&program->kernels) ||
+    if ((!program->source && !program->il) || program->from_binary || atomic_load(&program->kernels) ||
         atomic_flag_test_and_set(&program->building))
         return CL_INVALID_OPERATION;
     struct compile_header *texts = object_alloc(&program->object, ((size_t)header_count + 1) * sizeof *texts);

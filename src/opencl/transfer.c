@@ -4,26 +4,33 @@
 #include <string.h>
 
 #include "device/host.h"
-#include "opencl/buffer.h"
-#include "opencl/event.h"
+#include "opencl/transfer.h"
 
 /* It takes as long as the DRAM at its best. */
-static struct command_end moved(const struct device *device, uint64_t bytes) {
+struct command_end transfer_moved(const struct device *device, uint64_t bytes) {
     return (struct command_end){.status = CL_COMPLETE, .ns = host_move_ns(device, bytes)};
 }
 
-static struct command_end run_box(cl_event event, struct device *device) {
-    return moved(device, host_move(device, event->work));
+struct command_end transfer_run_box(cl_event event, struct device *device) {
+    return transfer_moved(device, host_move(device, event->work));
 }
 
-static cl_int check_buffer(cl_command_queue queue, cl_mem buffer) {
-    if (!object_is(buffer, KIND_MEMORY))
+static cl_int check_memory(cl_command_queue queue, cl_mem memory) {
+    if (!object_is(memory, KIND_MEMORY))
         return CL_INVALID_MEM_OBJECT;
-    return buffer->context == queue->context ? CL_SUCCESS : CL_INVALID_CONTEXT;
+    return memory->context == queue->context ? CL_SUCCESS : CL_INVALID_CONTEXT;
 }
 
-static cl_int submit(const struct command_order *order, struct command_end (*run)(cl_event, struct device *),
-                     const void *work, size_t work_bytes, cl_mem a, cl_mem b) {
+cl_int transfer_check(cl_command_queue queue, cl_mem memory, bool is_image) {
+    if (object_is(memory, KIND_MEMORY) && memory_is_image(memory) != is_image)
+        return CL_INVALID_MEM_OBJECT;
+    return check_memory(queue, memory);
+}
+
+static cl_int check_buffer(cl_command_queue queue, cl_mem buffer) { return transfer_check(queue, buffer, false); }
+
+cl_int transfer_submit(const struct command_order *order, struct command_end (*run)(cl_event, struct device *),
+                       const void *work, size_t work_bytes, cl_mem a, cl_mem b) {
     cl_int code;
     cl_event event = event_create(order->queue, order->type, order->wait_count, order->waits, work_bytes, &code);
     if (!event)
@@ -59,7 +66,7 @@ static cl_int read_or_write(const struct command_order *order, cl_mem buffer, si
                             .rows = 1,
                             .slices = 1,
                             .written = writes ? buffer->address + offset : 0};
-    return submit(order, run_box, &box, sizeof box, buffer, NULL);
+    return transfer_submit(order, transfer_run_box, &box, sizeof box, buffer, NULL);
 }
 
 cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
@@ -98,7 +105,7 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_m
                             .rows = 1,
                             .slices = 1};
     const struct command_order order = {queue, CL_COMMAND_COPY_BUFFER, wait_count, waits, CL_FALSE, out};
-    return submit(&order, run_box, &box, sizeof box, from, to);
+    return transfer_submit(&order, transfer_run_box, &box, sizeof box, from, to);
 }
 
 /* ---- boxes ---- */
@@ -157,7 +164,7 @@ static cl_int box_read_or_write(const struct command_order *order, cl_mem buffer
                             .rows = region[1],
                             .slices = region[2],
                             .written = writes ? buffer->address + at.offset : 0};
-    return submit(order, run_box, &box, sizeof box, buffer, NULL);
+    return transfer_submit(order, transfer_run_box, &box, sizeof box, buffer, NULL);
 }
 
 cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -218,21 +225,16 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, 
                             .rows = region[1],
                             .slices = region[2]};
     const struct command_order order = {queue, CL_COMMAND_COPY_BUFFER_RECT, wait_count, waits, CL_FALSE, out};
-    return submit(&order, run_box, &box, sizeof box, from, to);
+    return transfer_submit(&order, transfer_run_box, &box, sizeof box, from, to);
 }
 
 /* ---- fill ---- */
 
-enum { PATTERN_MAX_BYTES = 128 };
+bool transfer_is_pattern(const void *pattern, size_t bytes) {
+    return pattern && bytes && bytes <= PATTERN_MAX_BYTES && !(bytes & (bytes - 1));
+}
 
-struct pattern_fill {
-    uint8_t pattern[PATTERN_MAX_BYTES];
-    size_t pattern_bytes, bytes;
-    uint8_t *data;
-};
-
-static struct command_end run_fill(cl_event event, struct device *device) {
-    (void)device;
+struct command_end transfer_run_fill(cl_event event, struct device *device) {
     const struct pattern_fill *fill = event->work;
     size_t done = fill->pattern_bytes < fill->bytes ? fill->pattern_bytes : fill->bytes;
     memcpy(fill->data, fill->pattern, done);
@@ -241,7 +243,8 @@ static struct command_end run_fill(cl_event event, struct device *device) {
         memcpy(fill->data + done, fill->data, more);
         done += more;
     }
-    return moved(device, fill->bytes);
+    host_filled(device, fill->data, fill->bytes);
+    return transfer_moved(device, fill->bytes);
 }
 
 cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_bytes,
@@ -252,40 +255,63 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, co
     const cl_int wrong = check_buffer(queue, buffer);
     if (wrong)
         return wrong;
-    if (!pattern || !pattern_bytes || pattern_bytes > PATTERN_MAX_BYTES || (pattern_bytes & (pattern_bytes - 1)) ||
-        offset % pattern_bytes || size % pattern_bytes || !buffer_has(buffer, offset, size))
+    if (!transfer_is_pattern(pattern, pattern_bytes) || offset % pattern_bytes || size % pattern_bytes ||
+        !buffer_has(buffer, offset, size))
         return CL_INVALID_VALUE;
     struct pattern_fill fill = {.pattern_bytes = pattern_bytes, .bytes = size, .data = buffer->data + offset};
     memcpy(fill.pattern, pattern, pattern_bytes);
     const struct command_order order = {queue, CL_COMMAND_FILL_BUFFER, wait_count, waits, CL_FALSE, out};
-    return submit(&order, run_fill, &fill, sizeof fill, buffer, NULL);
+    return transfer_submit(&order, transfer_run_fill, &fill, sizeof fill, buffer, NULL);
 }
 
 /* ---- map ---- */
 
+/* Only a buffer that lives in the program's memory has anything to move. */
 struct map_work {
     cl_mem buffer;
     struct mapping mapping;
 };
 
-/* Only a buffer that lives in the program's memory has anything to move. */
 static struct command_end run_map(cl_event event, struct device *device) {
     (void)device;
     const struct map_work *work = event->work;
-    if (!work->buffer->host || work->mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION)
-        return moved(device, 0);
+    if (!buffer_has_copy(work->buffer) || work->mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION)
+        return transfer_moved(device, 0);
     memcpy(work->mapping.pointer, work->buffer->data + work->mapping.offset, work->mapping.bytes);
-    return moved(device, work->mapping.bytes);
+    return transfer_moved(device, work->mapping.bytes);
 }
 
 static struct command_end run_unmap(cl_event event, struct device *device) {
     const struct map_work *work = event->work;
     if (!(work->mapping.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)))
-        return moved(device, 0);
-    if (work->buffer->host)
+        return transfer_moved(device, 0);
+    if (buffer_has_copy(work->buffer))
         memcpy(work->buffer->data + work->mapping.offset, work->mapping.pointer, work->mapping.bytes);
     device_written(device, work->buffer->address + work->mapping.offset, work->mapping.bytes);
-    return moved(device, work->buffer->host ? work->mapping.bytes : 0);
+    return transfer_moved(device, buffer_has_copy(work->buffer) ? work->mapping.bytes : 0);
+}
+
+cl_int transfer_check_map(const struct _cl_mem *memory, cl_map_flags flags) {
+    const cl_map_flags writes = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+    if (flags & ~(writes | CL_MAP_READ) ||
+        (flags & CL_MAP_WRITE_INVALIDATE_REGION && flags & (CL_MAP_READ | CL_MAP_WRITE)))
+        return CL_INVALID_VALUE;
+    const bool is_closed = (flags & CL_MAP_READ && memory->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)) ||
+                           (flags & writes && memory->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS));
+    return is_closed ? CL_INVALID_OPERATION : CL_SUCCESS;
+}
+
+void *transfer_map(const struct command_order *order, cl_mem memory, size_t offset, size_t bytes, cl_map_flags flags,
+                   cl_int *code) {
+    struct map_work work = {.buffer = memory};
+    if (!buffer_map(memory, offset, bytes, flags, &work.mapping))
+        return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
+    const cl_int failed = transfer_submit(order, run_map, &work, sizeof work, memory, NULL);
+    struct mapping gone;
+    if (failed)
+        buffer_unmap(memory, work.mapping.pointer, &gone);
+    object_refuse(code, failed);
+    return failed ? NULL : work.mapping.pointer;
 }
 
 void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags,
@@ -296,37 +322,27 @@ void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_b
     const cl_int wrong = check_buffer(queue, buffer);
     if (wrong)
         return object_refuse(code, wrong);
-    const cl_map_flags writes = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
-    if (!size || !buffer_has(buffer, offset, size) || flags & ~(writes | CL_MAP_READ) ||
-        (flags & CL_MAP_WRITE_INVALIDATE_REGION && flags & (CL_MAP_READ | CL_MAP_WRITE)))
+    if (!size || !buffer_has(buffer, offset, size))
         return object_refuse(code, CL_INVALID_VALUE);
-    if ((flags & CL_MAP_READ && buffer->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)) ||
-        (flags & writes && buffer->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)))
-        return object_refuse(code, CL_INVALID_OPERATION);
-    struct map_work work = {.buffer = buffer};
-    if (!buffer_map(buffer, offset, size, flags, &work.mapping))
-        return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
+    const cl_int closed = transfer_check_map(buffer, flags);
+    if (closed)
+        return object_refuse(code, closed);
     const struct command_order order = {queue, CL_COMMAND_MAP_BUFFER, wait_count, waits, blocking, out};
-    const cl_int failed = submit(&order, run_map, &work, sizeof work, buffer, NULL);
-    struct mapping gone;
-    if (failed)
-        buffer_unmap(buffer, work.mapping.pointer, &gone);
-    object_refuse(code, failed);
-    return failed ? NULL : work.mapping.pointer;
+    return transfer_map(&order, buffer, offset, size, flags, code);
 }
 
 cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer, void *pointer, cl_uint wait_count,
                                            const cl_event *waits, cl_event *out) {
     if (!object_is(queue, KIND_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
-    const cl_int wrong = check_buffer(queue, buffer);
+    const cl_int wrong = check_memory(queue, buffer);
     if (wrong)
         return wrong;
     struct map_work work = {.buffer = buffer};
     if (!buffer_unmap(buffer, pointer, &work.mapping))
         return CL_INVALID_VALUE;
     const struct command_order order = {queue, CL_COMMAND_UNMAP_MEM_OBJECT, wait_count, waits, CL_FALSE, out};
-    const cl_int failed = submit(&order, run_unmap, &work, sizeof work, buffer, NULL);
+    const cl_int failed = transfer_submit(&order, run_unmap, &work, sizeof work, buffer, NULL);
     struct mapping again;
     if (failed)
         buffer_map(buffer, work.mapping.offset, work.mapping.bytes, work.mapping.flags, &again);
@@ -342,10 +358,10 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint co
         flags & ~(cl_mem_migration_flags)(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED))
         return CL_INVALID_VALUE;
     for (cl_uint i = 0; i < count; i++) {
-        const cl_int wrong = check_buffer(queue, memories[i]);
+        const cl_int wrong = check_memory(queue, memories[i]);
         if (wrong)
             return wrong;
     }
     const struct command_order order = {queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wait_count, waits, CL_FALSE, out};
-    return submit(&order, NULL, "", 0, NULL, NULL);
+    return transfer_submit(&order, NULL, "", 0, NULL, NULL);
 }

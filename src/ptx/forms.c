@@ -21,6 +21,8 @@
 #define T_CVT (T(U8) | T(S8) | T_INT | T(F16) | T(BF16) | T(F32) | T(F64) | T(F16X2) | T(BF16X2) | T(TF32))
 #define T_CVT_PACK (T(U8) | T(S8) | T(U16) | T(S16))
 #define T_MEMORY (T(B8) | T(U8) | T(S8) | T_BITS | T_INT | T(F32) | T(F64))
+#define T_TEXEL (T(U32) | T(S32) | T(F32))
+#define T_SURFACE (T(B8) | T_BITS)
 #define T_ATOM (T_BITS | T_INT32 | T_INT64 | T(F32) | T(F64) | T_HALF | T_BRAIN)
 #define G(group) (UINT64_C(1) << GROUP_##group)
 #define G_ROUND (G(RN) | G(RZ) | G(RMRP))
@@ -37,12 +39,14 @@
 
 static const struct form forms[] = {
 #define FORM(mnemonic, op, flags, types, second, needed, groups, operands)                                             \
-    {mnemonic, OP_##op, flags, types, second, needed, groups, operands, lower_plain},
+    {mnemonic, OP_##op, flags, types, second, needed, groups, operands, lower_plain, false},
 #define FORM_BY(mnemonic, op, flags, types, second, needed, groups, lower)                                             \
-    {mnemonic, OP_##op, flags, types, second, needed, groups, NULL, lower},
+    {mnemonic, OP_##op, flags, types, second, needed, groups, NULL, lower, false},
+#define FORM_OWN(mnemonic, op, flags, lower) {mnemonic, OP_##op, flags, 0, 0, 0, 0, NULL, lower, true},
 #include "ptx/forms.def"
 #undef FORM
 #undef FORM_BY
+#undef FORM_OWN
 };
 
 static const struct modifier {
@@ -135,7 +139,8 @@ static bool check_refused(struct parser *parser, const struct statement *stateme
         if (words_of_mnemonic(statement, row->text) >= 0)
             return parser_unsupported(parser, statement->mnemonic, forms_opcode_text(parser, statement), row->group);
     }
-    for (unsigned i = 0; i < statement->word_count; i++) {
+    const bool own_words = name->mnemonic > 0 && forms[name->mnemonic - 1].own_words;
+    for (unsigned i = 0; i < statement->word_count && !own_words; i++) {
         uint16_t index = statement->words[i]->name->refused;
         if (index > 0 && name->mnemonic > 0)
             return parser_unsupported(parser, statement->mnemonic, forms_opcode_text(parser, statement),
@@ -181,7 +186,8 @@ static enum failure take_word(const struct parser *parser, struct match *match, 
         if (is_flag || modifier->slot == SLOT_PRECISION)
             match->flags |= modifier->value;
         else
-            match->value[modifier->slot] = modifier->value;
+            match->value[modifier->slot] =
+                modifier->value | (modifier->slot == SLOT_HINT ? match->value[SLOT_HINT] : 0);
         return FITS;
     }
     return WORD_NOT_ALLOWED;
@@ -194,6 +200,11 @@ static void attempt_form(const struct parser *parser, const struct statement *st
     if (skip < 0)
         return;
     struct match *match = &attempt->match;
+    if (form->own_words) {
+        match->flags = form->flags;
+        attempt->failure = FITS;
+        return;
+    }
     for (unsigned i = (unsigned)skip; i < statement->word_count; i++) {
         attempt->word = i;
         attempt->failure = take_word(parser, match, statement->words[i]->name);

@@ -69,7 +69,7 @@ enum modifier_group {
     GROUP_HINT,
     GROUP_PREFETCH_SIZE,
     GROUP_PROXY,
-    GROUP_EVENT_MASK,
+    GROUP_BORDER,
     GROUP_COUNT
 };
 _Static_assert(GROUP_COUNT <= 64, "groups are bits of a uint64_t");
@@ -93,7 +93,10 @@ enum modifier_slot {
     SLOT_COUNT
 };
 
-enum { WORDS_MAX = 16, OPERANDS_MAX = 8, PARTS_MAX = 32, TYPES_MAX = 3 };
+/* Bits of SLOT_HINT, whose words may stand together. */
+enum { HINT_L1_FIRST = 1, HINT_L2_FIRST = 2, HINT_NO_ALLOCATE = 4 };
+
+enum { WORDS_MAX = 16, OPERANDS_MAX = 8, PARTS_MAX = 280, TYPES_MAX = 3 };
 
 struct statement;
 struct inst_build;
@@ -107,6 +110,7 @@ struct form {
     uint64_t groups;
     const char *operands;
     lower_function *lower;
+    bool own_words; /* the function takes the words apart too */
 };
 
 /* An opcode taken apart by a form. */
@@ -130,7 +134,8 @@ enum raw_kind {
     RAW_VECTOR,
     RAW_PAIR,
     RAW_SINK,
-    RAW_NAME
+    RAW_NAME,
+    RAW_IMAGE /* [image, coordinates] or [image, sampler, coordinates] */
 };
 
 /* An operand as written. */
@@ -142,7 +147,8 @@ struct raw {
     struct constant constant;
     const struct symbol *symbol;
     int64_t offset;        /* of a symbol or address */
-    unsigned first, count; /* RAW_VECTOR, RAW_PAIR: in statement->parts */
+    unsigned first, count; /* RAW_VECTOR, RAW_PAIR, RAW_IMAGE: in statement->parts */
+    unsigned references;   /* RAW_IMAGE: how many of them come before the coordinates */
 };
 
 struct statement {
@@ -188,9 +194,20 @@ bool lower_mismatch(struct parser *parser, struct statement *statement, const st
 /* "'opcode'" and the problem, at the opcode. */
 bool lower_error(struct parser *parser, const struct statement *statement, const char *problem);
 
-lower_function lower_mov, lower_cvt, lower_cvt_pack, lower_cvta, lower_isspacep; /* lower_move.c */
+/* lower_memory.c: an address, to src[0] or behind what is there */
+bool lower_address(struct parser *parser, struct statement *statement, struct inst_build *build, const struct raw *raw);
+
+lower_function lower_mov, lower_cvt, lower_cvt_eighths, lower_cvt_pack, lower_cvta, lower_isspacep; /* lower_move.c */
 lower_function lower_ld, lower_st, lower_cond_acc, lower_snoop, lower_prefetch, lower_atom,
-    lower_membar;                                                                       /* lower_memory.c */
+    lower_membar; /* lower_memory.c */
+lower_function lower_cp_async, lower_cp_wait, lower_cp_commit, lower_cp_arrive, lower_mbarrier,
+    lower_pending_count;                                                /* lower_async.c */
+lower_function lower_bulk, lower_bulk_prefetch, lower_bulk_unsupported; /* lower_bulk.c */
+lower_function lower_cluster_barrier, lower_mapa, lower_ctarank, lower_setmaxnreg, lower_griddepcontrol,
+    lower_fence_proxy, lower_fence_barriers;                                                 /* lower_cluster.c */
+lower_function lower_ldmatrix, lower_stmatrix, lower_movmatrix, lower_mma, lower_mma_sparse; /* lower_matrix.c */
+lower_function lower_wmma, lower_wmma_memory, lower_wgmma, lower_wgmma_order; /* lower_wmma.c, lower_wgmma.c */
+lower_function lower_tex, lower_surface, lower_image_query;                   /* lower_image.c */
 lower_function lower_bar, lower_redux, lower_bra, lower_brx, lower_call, lower_pmevent; /* lower_control.c */
 
 #endif

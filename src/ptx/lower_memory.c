@@ -18,8 +18,8 @@ static bool check_parameter(struct parser *parser, struct statement *statement, 
 }
 
 /* The address goes to src[0]; the space it says is checked against the one the variable lives in. */
-static bool lower_address(struct parser *parser, struct statement *statement, struct inst_build *build,
-                          const struct raw *raw) {
+bool lower_address(struct parser *parser, struct statement *statement, struct inst_build *build,
+                   const struct raw *raw) {
     struct inst *inst = &build->inst;
     /* a name without brackets, as in ld.global.u32 r, a[1], is the old way to write an address */
     if (raw->kind != RAW_ADDRESS && raw->kind != RAW_SYMBOL)
@@ -90,7 +90,7 @@ bool lower_ld(struct parser *parser, struct statement *statement, struct inst_bu
     unsigned count;
     if (!lower_count(parser, statement, 2, 2) || !check_order(parser, statement, inst))
         return false;
-    if (statement->match.groups >> GROUP_NC & 1 && inst->cache != CACHE_ROW)
+    if (statement->match.groups >> GROUP_NC & 1 && (inst->cache == CACHE_DEFAULT || inst->cache == CACHE_CA))
         inst->cache = CACHE_NC;
     const struct raw *values = &statement->operands[0];
     if (!check_vector(parser, statement, values, &count))
@@ -223,7 +223,7 @@ bool lower_membar(struct parser *parser, struct statement *statement, struct ins
     if (!ordered)
         inst->order = is_fence ? ORDER_ACQ_REL : ORDER_SC;
     if (statement->match.groups >> GROUP_PROXY & 1) {
-        /* fence.proxy.alias: both words, in this order */
+        /* membar.proxy.alias: both words, in this order */
         if (statement->word_count != 2)
             return lower_error(parser, statement, " is not a known fence");
         inst->scope = SCOPE_SYS;

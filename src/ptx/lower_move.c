@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mov, cvt and the conversions of addresses. */
-#include "ptx/forms.h"
+#include "ptx/words.h"
 
 static unsigned special_bytes(enum special special) {
     return special == SPECIAL_CLOCK64 || special == SPECIAL_GLOBALTIMER ? 8 : 4;
@@ -190,6 +190,38 @@ bool lower_cvt(struct parser *parser, struct statement *statement, struct inst_b
                                                            : !lower_source(parser, statement, build, raw, from, true))
             return false;
     }
+    return true;
+}
+
+/* cvt.rn.satfinite{.relu}.e4m3x2.f32 d, a, b; cvt.rn.satfinite{.relu}.e4m3x2.f16x2 d, a; cvt.rn{.relu}.f16x2.e4m3x2 d, a */
+bool lower_cvt_eighths(struct parser *parser, struct statement *statement, struct inst_build *build) {
+    static const char *const eighths[] = {".e4m3x2", ".e5m2x2"};
+    struct inst *inst = &build->inst;
+    struct opcode_words words = words_behind_mnemonic(statement);
+    const struct raw *raw = statement->operands;
+    inst->rounding = ROUND_RN;
+    if (is_over(&words)) { /* the mnemonic has all of them */
+        const bool is_e5m2 = strstr(statement->match.form->mnemonic, eighths[1]) != NULL;
+        inst->type = TYPE_F16X2, inst->stype = is_e5m2 ? TYPE_E5M2X2 : TYPE_E4M3X2;
+        return lower_count(parser, statement, 2, 2) &&
+               lower_destination(parser, statement, build, &raw[0], TYPE_B32, false) &&
+               lower_source(parser, statement, build, &raw[1], TYPE_B16, false);
+    }
+    if (take(&words, ".relu"))
+        inst->flags |= FLAG_RELU;
+    const int to = take_one(&words, eighths, 2);
+    const bool from_half = take(&words, ".f16x2");
+    if (to < 0 || (!from_half && !take(&words, ".f32")) || !is_over(&words))
+        return parser_unsupported(parser, statement->mnemonic, forms_opcode_text(parser, statement),
+                                  "saturation to finite");
+    inst->type = to ? TYPE_E5M2X2 : TYPE_E4M3X2, inst->stype = from_half ? TYPE_F16X2 : TYPE_F32;
+    const unsigned sources = from_half ? 1 : 2;
+    if (!lower_count(parser, statement, sources + 1, sources + 1) ||
+        !lower_destination(parser, statement, build, &raw[0], TYPE_B16, false))
+        return false;
+    for (unsigned i = 1; i <= sources; i++)
+        if (!lower_source(parser, statement, build, &raw[i], from_half ? TYPE_B32 : TYPE_F32, false))
+            return false;
     return true;
 }
 

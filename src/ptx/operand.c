@@ -44,6 +44,33 @@ static bool parse_special(struct parser *parser, struct raw *raw, const struct n
     return true;
 }
 
+/* Clusters of one block: a cluster's place is its block's; the block's in the cluster is 0. */
+static bool parse_cluster_special(struct parser *parser, struct raw *raw, const struct name *name, bool *found) {
+    static const struct {
+        const char *text;
+        bool is_vector, is_of_grid;
+        uint8_t value; /* of a component; of the grid: the first enum special */
+    } known[] = {{"%clusterid", true, true, SPECIAL_CTAID_X}, {"%nclusterid", true, true, SPECIAL_NCTAID_X},
+                 {"%cluster_ctaid", true, false, 0},          {"%cluster_nctaid", true, false, 1},
+                 {"%cluster_ctarank", false, false, 0},       {"%cluster_nctarank", false, false, 1}};
+    *found = true;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(name->text, known[i].text) != 0)
+            continue;
+        const unsigned index = known[i].is_vector ? component(parser->at) : 0;
+        if (index >= 3)
+            return parser_error(parser, raw->token, "'%s' needs one of .x, .y, .z", name->text);
+        if (known[i].is_vector)
+            parser_advance(parser);
+        raw->kind = known[i].is_of_grid ? RAW_SPECIAL : RAW_CONSTANT;
+        raw->reg = known[i].value + index;
+        raw->constant = (struct constant){.bits = known[i].value};
+        return true;
+    }
+    *found = false;
+    return true;
+}
+
 static bool parse_vector_register(struct parser *parser, struct statement *statement, struct raw *raw,
                                   const struct binding *binding) {
     unsigned index = component(parser->at);
@@ -108,6 +135,9 @@ static bool parse_name(struct parser *parser, struct statement *statement, struc
     if (!binding) {
         if (name->special)
             return parse_special(parser, raw, name);
+        bool is_of_cluster = false;
+        if (name->text[0] == '%' && (!parse_cluster_special(parser, raw, name, &is_of_cluster) || is_of_cluster))
+            return is_of_cluster && raw->kind != RAW_NONE;
         const char *group = name->text[0] == '%' ? forms_refused_special(name->text) : NULL;
         if (group)
             return parser_unsupported(parser, raw->token, name->text, group);
@@ -184,6 +214,37 @@ static bool parse_vector(struct parser *parser, struct statement *statement, str
     return true;
 }
 
+/* What follows the first of [image, {x, y}], [image, sampler, {x, y}] */
+static bool parse_image(struct parser *parser, struct statement *statement, const struct raw *image, struct raw *raw) {
+    struct raw parts[PARTS_MAX] = {*image};
+    unsigned count = 1, vectors = 0;
+    raw->references = 1;
+    while (parser_accept(parser, ',')) {
+        struct raw next = {.token = parser->at};
+        if (count == PARTS_MAX - 1 || vectors)
+            return parser_error(parser, parser->at, "too many operands");
+        if (!parser_peek(parser, '{')) {
+            if (!parse_simple(parser, statement, &parts[count++]))
+                return false;
+            continue;
+        }
+        if (!parse_vector(parser, statement, &next))
+            return false;
+        raw->references = count, vectors++;
+        for (unsigned i = 0; i < next.count && count < PARTS_MAX; i++)
+            parts[count++] = statement->parts[next.first + i];
+    }
+    if (!vectors)
+        raw->references = count - 1; /* one coordinate needs no braces */
+    raw->kind = RAW_IMAGE;
+    raw->first = statement->part_count;
+    raw->count = count;
+    for (unsigned i = 0; i < count; i++)
+        if (!add_part(parser, statement, &parts[i]))
+            return false;
+    return parser_expect(parser, ']', "after the coordinates");
+}
+
 /* [register], [register + n], [symbol + n], [n] */
 static bool parse_address(struct parser *parser, struct statement *statement, struct raw *raw) {
     struct raw inner;
@@ -192,6 +253,8 @@ static bool parse_address(struct parser *parser, struct statement *statement, st
         return false;
     raw->kind = RAW_ADDRESS;
     raw->token = inner.token;
+    if (parser_peek(parser, ','))
+        return parse_image(parser, statement, &inner, raw);
     switch (inner.kind) {
     case RAW_CONSTANT:
         if (inner.constant.is_float)

@@ -46,6 +46,16 @@ static bool parse_opcode(struct parser *parser, struct statement *statement) {
     return true;
 }
 
+/* What hints of the two levels come to where there is no cache operator. */
+static enum cache_hint cache_of_hints(unsigned hints) {
+    static const uint8_t of[] = {[HINT_L1_FIRST] = CACHE_L1_FIRST,
+                                 [HINT_L2_FIRST] = CACHE_L2_FIRST,
+                                 [HINT_L1_FIRST | HINT_L2_FIRST] = CACHE_CS,
+                                 [HINT_NO_ALLOCATE] = CACHE_NO_ALLOCATE,
+                                 [HINT_NO_ALLOCATE | HINT_L2_FIRST] = CACHE_NO_ALLOCATE_FIRST};
+    return hints < sizeof of ? (enum cache_hint)of[hints] : CACHE_DEFAULT;
+}
+
 /* Fields that come straight from the words. */
 static void fill(struct inst_build *build, const struct match *match) {
     struct inst *inst = &build->inst;
@@ -62,6 +72,8 @@ static void fill(struct inst_build *build, const struct match *match) {
     inst->scope = (uint8_t)match->value[SLOT_SCOPE];
     inst->order = (uint8_t)match->value[SLOT_ORDER];
     inst->cache = (uint8_t)match->value[SLOT_CACHE];
+    if (inst->cache == CACHE_DEFAULT)
+        inst->cache = (uint8_t)cache_of_hints(match->value[SLOT_HINT]);
 }
 
 /* What layout.c must know: calls, shared variables, functions whose address goes somewhere. */

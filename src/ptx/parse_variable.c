@@ -14,7 +14,8 @@ bool parse_type(struct parser *parser, enum type *type) {
     parser_advance(parser);
     if (*type == TYPE_B128)
         return parser_unsupported(parser, token, ".b128", "128-bit values");
-    bool instruction_only = *type == TYPE_BF16 || *type == TYPE_BF16X2 || *type == TYPE_TF32;
+    bool instruction_only = *type == TYPE_BF16 || *type == TYPE_BF16X2 || *type == TYPE_TF32 || *type == TYPE_E4M3X2 ||
+                            *type == TYPE_E5M2X2;
     if (instruction_only)
         return parser_error(parser, token, "type .%s is a type of instructions only; declare .b%u", type_name(*type),
                             type_bytes(*type) * 8);
@@ -29,6 +30,7 @@ struct declaration {
     bool is_pointer;
     uint8_t pointer_space;
     uint32_t pointer_align;
+    bool is_reference;
 };
 
 static bool parse_align(struct parser *parser, uint32_t *align) {
@@ -67,6 +69,9 @@ static bool parse_pointer(struct parser *parser, struct declaration *declaration
     case DIRECTIVE_SHARED: declaration->pointer_space = SPACE_SHARED; break;
     case DIRECTIVE_CONST: declaration->pointer_space = SPACE_CONST; break;
     case DIRECTIVE_LOCAL: declaration->pointer_space = SPACE_LOCAL; break;
+    case DIRECTIVE_TEXREF:
+    case DIRECTIVE_SAMPLERREF:
+    case DIRECTIVE_SURFREF: parser_advance(parser); return true; /* a handle */
     default: break;
     }
     if (declaration->pointer_space != SPACE_GENERIC)
@@ -77,7 +82,15 @@ static bool parse_pointer(struct parser *parser, struct declaration *declaration
     return parse_align(parser, &declaration->pointer_align);
 }
 
-static bool parse_declaration(struct parser *parser, struct declaration *declaration) {
+/* A parameter or a variable that is an image, a sampler or a surface holds its handle. */
+static bool parse_reference(struct parser *parser, struct declaration *declaration) {
+    declaration->type = TYPE_U64;
+    declaration->is_reference = true;
+    parser_advance(parser);
+    return true;
+}
+
+static bool parse_declaration(struct parser *parser, enum directive space, struct declaration *declaration) {
     *declaration = (struct declaration){.vector = 1};
     for (;;) {
         const struct token *token = parser->at;
@@ -99,7 +112,10 @@ static bool parse_declaration(struct parser *parser, struct declaration *declara
             continue;
         case DIRECTIVE_TEXREF:
         case DIRECTIVE_SAMPLERREF:
-        case DIRECTIVE_SURFREF: return parser_unsupported(parser, token, token->name->text, "textures and surfaces");
+        case DIRECTIVE_SURFREF:
+            if (space == DIRECTIVE_PARAM || space == DIRECTIVE_GLOBAL)
+                return parse_reference(parser, declaration);
+            return parser_unsupported(parser, token, token->name->text, "textures and surfaces");
         default: break;
         }
         break;
@@ -212,7 +228,7 @@ static bool parse_registers(struct parser *parser) {
     struct declaration declaration;
     if (!parser->function)
         return parser_error(parser, token, "registers belong into a function");
-    if (!parse_declaration(parser, &declaration))
+    if (!parse_declaration(parser, DIRECTIVE_NONE, &declaration))
         return false;
     do {
         if (!declare_register(parser, &declaration))
@@ -254,6 +270,7 @@ static void describe(struct symbol *symbol, const struct declaration *declaratio
     symbol->is_pointer = declaration->is_pointer;
     symbol->pointer_space = declaration->pointer_space;
     symbol->pointer_align = declaration->pointer_align;
+    symbol->is_reference = declaration->is_reference;
     symbol->text_line = token->line;
 }
 
@@ -348,7 +365,7 @@ bool parse_variable(struct parser *parser, enum directive directive, enum linkag
     if (!parser->function && space == SPACE_PARAM)
         return parser_error(parser, token, ".param belongs into a function or its parameter list");
     struct declaration declaration;
-    if (!parse_declaration(parser, &declaration))
+    if (!parse_declaration(parser, directive == DIRECTIVE_GLOBAL ? DIRECTIVE_GLOBAL : DIRECTIVE_NONE, &declaration))
         return false;
     if (declaration.type == TYPE_PRED)
         return parser_error(parser, token, "predicates exist in registers only");
@@ -385,8 +402,8 @@ static bool parse_parameter(struct parser *parser, struct function *function, bo
     if (directive != DIRECTIVE_PARAM)
         return parser_error(parser, space, "expected .param, not '%.*s'", TOKEN_TEXT(parser, space));
     parser_advance(parser);
-    if (!parse_declaration(parser, &declaration) || !parser_expect_name(parser, "a parameter name", &token) ||
-        !parse_shape(parser, &shape) ||
+    if (!parse_declaration(parser, DIRECTIVE_PARAM, &declaration) ||
+        !parser_expect_name(parser, "a parameter name", &token) || !parse_shape(parser, &shape) ||
         !shape_bytes(parser, token, &shape, (uint64_t)declaration.vector * type_bytes(declaration.type), &bytes))
         return false;
     if (declaration.type == TYPE_PRED)

@@ -12,17 +12,20 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "device/host.h"
 #include "launch/run.h"
 #include "machine/plugin.h"
+#include "result/guest_check.h"
 #include "result/guest_record.h"
+#include "result/guest_sample.h"
 
 struct recorder {
     struct arena arena;
     struct guest_settings settings;
     regex_t kernels;
     bool has_regex;
-    atomic_ullong matched;         /* launches of kernels that are to be timed, so far */
+    atomic_ullong matched;             /* launches of kernels that are to be timed, so far */
+    const struct guest_sample *sample; /* NULL: nobody samples */
+    bool is_opencl;
     struct guest_records *records; /* NULL: no launch is kept as a launch file */
     pthread_mutex_t lock;          /* guards what follows */
     unsigned logs;
@@ -35,11 +38,14 @@ struct session_recording {
     struct recorder *recorder;
     void (*hold)(void *owner);
     void *owner;
-    pid_t process;      /* a fork takes the records along, but they are its parent's */
-    const char *kernel; /* of the launch under way */
-    time_t told;        /* when its progress was last written down */
+    struct guest_check *check; /* NULL: nobody asked */
+    pid_t process;             /* a fork takes the records along, but they are its parent's */
+    const char *kernel;        /* of the launch under way */
+    time_t told;               /* when its progress was last written down */
     struct session_recording *next;
 };
+
+bool guest_is_functional(const struct recorder *recorder) { return recorder->settings.functional; }
 
 static const char *environment(const char *name) {
     const char *value = getenv(name);
@@ -57,6 +63,7 @@ struct guest_settings guest_settings_read(void) {
                                    .kernels = environment("HEDDLE_KERNELS"),
                                    .skip = environment_number("HEDDLE_SKIP", 0),
                                    .launches = environment_number("HEDDLE_LAUNCHES", UINT64_MAX),
+                                   .sample = environment("HEDDLE_SAMPLE"),
                                    .results = environment("HEDDLE_RESULTS")};
 }
 
@@ -90,9 +97,11 @@ struct recorder *recorder_create(const struct guest_settings *settings, const ch
     struct recorder *recorder = ARENA_NEW(&arena, struct recorder);
     recorder->arena = arena;
     recorder->settings = *settings;
+    recorder->is_opencl = strcmp(found, SESSION_FOUND_OPENCL) == 0;
     leave_mark(settings, found);
     pthread_mutex_init(&recorder->lock, NULL);
     const char *kernels = settings->kernels;
+    recorder->sample = guest_sample_read(settings->sample, &recorder->arena);
     recorder->records = guest_records_create(&recorder->arena);
     recorder->has_regex = kernels && regcomp(&recorder->kernels, kernels, REG_EXTENDED | REG_NOSUB) == 0;
     return recorder;
@@ -122,10 +131,11 @@ struct session_recording *guest_recording_create(struct recorder *recorder, void
     recording->next = recorder->first;
     recorder->first = recording;
     pthread_mutex_unlock(&recorder->lock);
-    recording->log =
-        (struct session_log){.in_time = !recorder->settings.functional,
-                             .path = arena_printf(&arena, "%s/%010ld-%06u" SESSION_LOG, recorder->settings.results,
-                                                  (long)recording->process, number)};
+    const char *name =
+        arena_printf(&arena, "%s/%010ld-%06u", recorder->settings.results, (long)recording->process, number);
+    recording->log = (struct session_log){.in_time = !recorder->settings.functional,
+                                          .path = arena_printf(&arena, "%s" SESSION_LOG, name)};
+    recording->check = guest_check_create(arena_printf(&arena, "%s" SESSION_CHECK, name), recorder->is_opencl);
     recording->arena = arena;
     return recording;
 }
@@ -143,6 +153,8 @@ void guest_recording_destroy(struct session_recording *recording) {
     if (*at)
         *at = recording->next;
     pthread_mutex_unlock(&recorder->lock);
+    if (is_own(recording))
+        guest_check_free(recording->check);
     struct arena arena = recording->arena; /* it holds the recording */
     arena_free(&arena);
 }
@@ -150,8 +162,10 @@ void guest_recording_destroy(struct session_recording *recording) {
 void recorder_end(struct recorder *recorder) {
     pthread_mutex_lock(&recorder->lock);
     for (struct session_recording *recording = recorder->first; recording; recording = recording->next)
-        if (is_own(recording))
+        if (is_own(recording)) {
             recording->hold(recording->owner); /* for good: the process is ending */
+            guest_check_leaks(recording->check);
+        }
     pthread_mutex_unlock(&recorder->lock);
 }
 
@@ -168,6 +182,30 @@ void guest_recording_fault(struct session_recording *recording, const char *mess
     if (is_own(recording))
         session_log_fault(&recording->log, message);
 }
+
+/* ---- memory ---- */
+
+void guest_device(struct session_recording *recording, struct device *device, const struct machine *machine) {
+    if (is_own(recording))
+        guest_check_device(recording->check, device, machine->warp_size);
+}
+
+void guest_device_end(struct session_recording *recording) {
+    if (is_own(recording))
+        guest_check_device_end(recording->check);
+}
+
+void guest_allocated(struct session_recording *recording, const struct host_range *range, bool is_written) {
+    if (is_own(recording))
+        guest_check_allocated(recording->check, range, is_written);
+}
+
+void guest_freed(struct session_recording *recording, uint64_t start) {
+    if (is_own(recording))
+        guest_check_freed(recording->check, start);
+}
+
+bool guest_is_checked(const struct session_recording *recording) { return is_own(recording) && recording->check; }
 
 /* ---- launches ---- */
 
@@ -232,13 +270,20 @@ static const char *with_names_here(struct arena *arena, const struct module *mod
 enum status guest_launch(struct device *device, struct guest_launch *run, struct report *report) {
     struct launch_result result;
     struct session_recording *recording = run->recording;
-    run->launch->in_time = chooses_time(run->recorder, run->launch->kernel->name);
+    if (run->recorder->sample)
+        guest_sample_choose(run->recorder->sample, atomic_fetch_add(&run->recorder->matched, 1), run->launch);
+    else
+        run->launch->in_time = chooses_time(run->recorder, run->launch->kernel->name);
     watch(recording, run->launch);
     struct guest_record_under *kept =
         is_own(recording) && run->entry
             ? guest_record_begin(run->recorder->records, device, run->entry, run->launch, &recording->log)
             : NULL;
+    if (is_own(recording))
+        guest_check_begin(recording->check, run->launch, &recording->log);
     const enum status status = device_launch(device, run->launch, &result, report);
+    if (is_own(recording))
+        guest_check_end(recording->check, run->launch, status, report);
     run->ns = host_launch_ns(device, &result);
     struct arena arena = {0};
     const char *stopped =

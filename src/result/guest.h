@@ -4,6 +4,7 @@
 #ifndef HEDDLE_RESULT_GUEST_H
 #define HEDDLE_RESULT_GUEST_H
 
+#include "device/host.h"
 #include "result/session_log.h"
 
 /* What `heddle exec` hands to the processes it starts; each is an environment variable of guest.c. */
@@ -12,6 +13,7 @@ struct guest_settings {
     const char *kernels; /* a regular expression: only launches of kernels that match are timed; NULL: all */
     uint64_t skip;       /* of those, the first so many are not */
     uint64_t launches;   /* and so many are, at most */
+    const char *sample;  /* as result/guest_sample.h says; NULL: nobody samples */
     const char *results; /* folder that takes what was measured; NULL: nobody asked */
 };
 
@@ -29,6 +31,8 @@ void guest_watch_compiler(struct recorder *recorder);
 const char *guest_source_name(const struct session_recording *recording, const char *text, size_t bytes,
                               struct arena *arena);
 
+/* No launch is timed. */
+bool guest_is_functional(const struct recorder *recorder);
 /* `found` is the mark that the process leaves for its starter, a SESSION_FOUND_... */
 struct recorder *recorder_create(const struct guest_settings *settings, const char *found);
 /* The process ends: waits for launches that are under way. */
@@ -44,6 +48,15 @@ struct session_entry *guest_recording_module(struct session_recording *recording
                                              const char *source);
 /* A launch stopped: the words for the user. */
 void guest_recording_fault(struct session_recording *recording, const char *message);
+
+/* A device begins and ends, memory that the program asks for and gives back: heddle exec --check keeps account of it. The caller has the
+ * device. `is_written`: the host writes there when it likes. */
+void guest_device(struct session_recording *recording, struct device *device, const struct machine *machine);
+void guest_device_end(struct session_recording *recording);
+void guest_allocated(struct session_recording *recording, const struct host_range *range, bool is_written);
+void guest_freed(struct session_recording *recording, uint64_t start);
+/* Names of allocations have a number. */
+bool guest_is_checked(const struct session_recording *recording);
 
 struct guest_launch {
     struct recorder *recorder;

@@ -14,13 +14,15 @@
 #include "base/folder.h"
 #include "base/text.h"
 #include "launch/bind.h"
+#include "launch/checkpoint.h"
 
-enum { TARGETS = 2, LAUNCHES_MAX = 1000, NAME_BYTES = 60 };
+enum { TARGETS = 3, LAUNCHES_MAX = 1000, NAME_BYTES = 60 };
 
 /* A folder that takes launches. */
 struct target {
     const char *folder;
     bool keeps_longest;
+    uint64_t every;   /* launches: checkpoints are kept; 0: files with what memory held */
     uint64_t kept_ns; /* of the one that is kept */
     const char *kept;
 };
@@ -31,6 +33,7 @@ struct guest_records {
     pthread_mutex_t lock; /* guards what follows: contexts of OpenCL have threads of their own */
     struct target targets[TARGETS];
     unsigned target_count;
+    struct checkpoint_writer checkpoints;
     uint64_t launches, bytes, kept;
     bool said_bytes, said_count;
 };
@@ -50,11 +53,21 @@ static const char *environment(const char *name) {
     return value && *value ? value : NULL;
 }
 
+static void add_checkpoints(struct guest_records *records) {
+    const char *every = environment("HEDDLE_CHECKPOINT_EVERY");
+    struct target target = {.folder = records->settings.checkpoints};
+    if (!every || !text_to_u64(every, &target.every) || !target.every)
+        target.every = 1;
+    records->checkpoints.folder = target.folder;
+    records->targets[records->target_count++] = target;
+}
+
 struct guest_records *guest_records_create(struct arena *arena) {
     const struct record_settings settings = {.folder = environment("HEDDLE_RECORD"),
                                              .longest = environment("HEDDLE_WHY"),
+                                             .checkpoints = environment("HEDDLE_CHECKPOINTS"),
                                              .kernel = environment("HEDDLE_RECORD_KERNEL")};
-    if (!settings.folder && !settings.longest)
+    if (!settings.folder && !settings.longest && !settings.checkpoints)
         return NULL;
     struct guest_records *records = ARENA_NEW(arena, struct guest_records);
     records->settings = settings;
@@ -68,6 +81,8 @@ struct guest_records *guest_records_create(struct arena *arena) {
         records->targets[records->target_count++] = (struct target){.folder = settings.folder};
     if (settings.longest)
         records->targets[records->target_count++] = (struct target){.folder = settings.longest, .keeps_longest = true};
+    if (settings.checkpoints)
+        add_checkpoints(records);
     return records;
 }
 
@@ -141,7 +156,10 @@ static void say(struct guest_record_under *under, const char *why) {
 /* Within the limits? Each is told once. */
 static bool has_room(struct guest_record_under *under, const struct target *target, uint64_t bytes) {
     struct guest_records *records = under->records;
-    const uint64_t left = target->keeps_longest ? records->settings.bytes : records->settings.bytes - records->bytes;
+    if (target->every)
+        bytes = records->checkpoints.bytes;
+    const uint64_t left =
+        target->keeps_longest || target->every ? records->settings.bytes : records->settings.bytes - records->bytes;
     if (bytes > left) {
         if (!records->said_bytes)
             say(under, arena_printf(&under->arena,
@@ -151,7 +169,7 @@ static bool has_room(struct guest_record_under *under, const struct target *targ
         records->said_bytes = true;
         return false;
     }
-    if (!target->keeps_longest && records->kept == LAUNCHES_MAX) {
+    if (!target->keeps_longest && !target->every && records->kept == LAUNCHES_MAX) {
         if (!records->said_count)
             say(under, arena_printf(&under->arena,
                                     "%d launches of this process were, and no more are; choose with --launch or "
@@ -170,6 +188,14 @@ static void begin_part(struct guest_record_under *under, unsigned i, const struc
     struct report report = {0};
     struct record_order order = *like;
     uint64_t bytes = 0;
+    if (target->every && (under->number - 1) % target->every)
+        return;
+    if (target->every) {
+        order.checkpoints = &records->checkpoints;
+        order.checkpoint = arena_printf(&under->arena, "launch-%ld-%06llu.checkpoint", (long)getpid(),
+                                        (unsigned long long)under->number);
+        order.launches = under->number - 1;
+    }
     order.folder =
         arena_printf(&under->arena, "%s/.%ld-%llu", target->folder, (long)getpid(), (unsigned long long)under->number);
     enum status status = record_begin(record, &order, &bytes, &report);
@@ -190,8 +216,8 @@ static void begin_part(struct guest_record_under *under, unsigned i, const struc
                                         (unsigned long long)under->number, under->kernel);
         under->paths[i] = target->keeps_longest ? order.folder : give_name(&under->arena, order.folder, name);
         record->order.folder = under->paths[i];
-        records->bytes += target->keeps_longest ? 0 : bytes;
-        records->kept += !target->keeps_longest;
+        records->bytes += target->keeps_longest || target->every ? 0 : bytes;
+        records->kept += !target->keeps_longest && !target->every;
     }
     report_free(&report);
 }

@@ -8,11 +8,12 @@
 
 /* What `heddle exec` asks for; each is an environment variable of guest_record.c. */
 struct record_settings {
-    const char *folder;  /* all that are chosen are kept there; NULL: none is */
-    const char *longest; /* the one that took longest, or that stopped, is kept there; NULL: none is */
-    const char *kernel;  /* only launches of this kernel; NULL: of all */
-    uint64_t launch;     /* only the launch of this number in its process, 1 the first; 0: all */
-    uint64_t bytes;      /* that a process may write */
+    const char *folder;      /* all that are chosen are kept there; NULL: none is */
+    const char *longest;     /* the one that took longest, or that stopped, is kept there; NULL: none is */
+    const char *checkpoints; /* checkpoints are kept there, of every so many launches; NULL: none are */
+    const char *kernel;      /* only launches of this kernel; NULL: of all */
+    uint64_t launch;         /* only the launch of this number in its process, 1 the first; 0: all */
+    uint64_t bytes;          /* that a process may write */
 };
 
 struct guest_records;      /* of the process */

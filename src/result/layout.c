@@ -72,10 +72,31 @@ static void add(struct layout *layout, char c) {
     layout->last = c;
 }
 
+/* What a string holds up to a quote or a backslash, at once. */
+static size_t add_plain(struct layout *layout, const char *bytes, size_t length) {
+    const char *quote = memchr(bytes, '"', length);
+    const size_t before = quote ? (size_t)(quote - bytes) : length;
+    const char *escape = memchr(bytes, '\\', before);
+    const size_t plain = escape ? (size_t)(escape - bytes) : before;
+    if (!plain || plain >= UINT32_MAX / 4 - layout->count)
+        return 0;
+    while (layout->capacity - layout->count < plain)
+        layout->items = arena_grow(layout->arena, layout->items, layout->capacity, &layout->capacity, 1);
+    memcpy(layout->items + layout->count, bytes, plain);
+    layout->count += (unsigned)plain;
+    layout->last = bytes[plain - 1];
+    return plain;
+}
+
 static int add_chunk(const char *bytes, size_t length, void *data) {
     struct layout *layout = data;
-    for (size_t i = 0; i < length; i++)
-        add(layout, bytes[i]);
+    for (size_t i = 0; i < length;) {
+        const size_t plain =
+            layout->in_string && !layout->escaped && !layout->failed ? add_plain(layout, bytes + i, length - i) : 0;
+        if (!plain)
+            add(layout, bytes[i]);
+        i += plain ? plain : 1;
+    }
     return layout->failed ? -1 : 0;
 }
 

@@ -7,7 +7,9 @@
 #include "machine/plugin.h"
 #include "result/layout.h"
 #include "result/parts.h"
+#include "result/sample.h"
 #include "result/timed.h"
+#include "trace/file.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +35,11 @@ static size_t utf8_length(const unsigned char *text, size_t left) {
 
 /* What is not UTF-8, and NUL, becomes U+FFFD. */
 static const char *clean_text(struct arena *arena, const char *bytes, size_t length) {
+    unsigned others = 0;
+    for (size_t i = 0; i < length; i++)
+        others |= (unsigned)(bytes[i] == 0) | ((unsigned char)bytes[i] & 0x80u);
+    if (!others) /* nearly all */
+        return arena_strndup(arena, bytes, length);
     char *clean = arena_alloc(arena, length * 3 + 1);
     size_t used = 0;
     for (size_t i = 0; i < length;) {
@@ -49,7 +56,7 @@ static const char *clean_text(struct arena *arena, const char *bytes, size_t len
 }
 
 json_t *result_text(struct arena *arena, const char *text) {
-    return json_string(clean_text(arena, text, strlen(text)));
+    return json_string_nocheck(clean_text(arena, text, strlen(text)));
 }
 
 json_t *result_hash(uint64_t hash) {
@@ -141,7 +148,7 @@ json_t *result_launch(struct run *run, unsigned i, struct arena *arena) {
     json_object_set_new(out, "shared_bytes", result_count(shared_bytes(launch)));
     result_add_stats(out, &result->stats);
     if (result->timed)
-        result_add_timed(out, result->timed, &result->stats);
+        result_add_timed(out, run->machine, result->timed, &result->stats);
     if (result->timed)
         json_object_set_new(out, "series", result_series(&result->timed->series));
     if (result->timed)
@@ -195,7 +202,7 @@ static json_t *sum_json(struct run *run, const struct function *kernel, const ch
     json_object_set_new(out, "launches", result_count(launches));
     result_add_stats(out, &stats);
     if (in_time)
-        result_add_timed(out, &timed, &stats);
+        result_add_timed(out, run->machine, &timed, &stats);
     json_object_set_new(
         out, key, list(run, result_total_instructions(run, kernel, arena), in_time ? timed.instructions : NULL, arena));
     return out;
@@ -329,7 +336,9 @@ static json_t *host_json(const struct run *run, double seconds, struct arena *ar
     result_total(run, NULL, &total);
     json_t *out =
         result_host(seconds, total.warp_instructions, device_host_threads(run->device), device_lanes(run->device));
-    add_path(out, "launch_file", run->file->name, arena);
+    if (!run->file->checkpoint ||
+        run->file->checkpoint_at) /* of --from: the file alone would be run from its beginning */
+        add_path(out, "launch_file", run->file->name, arena);
     add_path(out, "gpu", run->machine->file, arena);
     return out;
 }
@@ -360,6 +369,24 @@ static json_t *module_json(const struct run *run, struct arena *arena) {
     return out;
 }
 
+/* What the warps did was read from there. */
+static json_t *trace_json(const struct trace_reader *trace, struct arena *arena) {
+    json_t *out = json_object();
+    json_object_set_new(out, "name", result_text(arena, file_name(trace->name)));
+    json_object_set_new(out, "hash", result_hash(trace->hash));
+    return out;
+}
+
+/* Which launches of the launch file these are, and with what in caches they began. */
+static json_t *part_json(const struct run *run) {
+    const struct launch_file *file = run->file;
+    const bool kept = file->checkpoint && !file->cold && !run->options.cold && run->options.in_time;
+    json_t *out = json_object();
+    json_object_set_new(out, "first", result_count(file->before + 1));
+    json_object_set_new(out, "caches", json_string(kept ? "kept" : "cold"));
+    return out;
+}
+
 char *result_write(struct run *run, bool complete, double wall_seconds, struct arena *arena, size_t *length,
                    struct report *report) {
     json_t *root = json_object(), *launches = json_array();
@@ -371,6 +398,10 @@ char *result_write(struct run *run, bool complete, double wall_seconds, struct a
     json_object_set_new(root, "seed", result_count(run->options.seed));
     json_object_set_new(root, "machine", result_machine(run->machine, arena));
     json_object_set_new(root, "module", module_json(run, arena));
+    if (run->options.trace_from)
+        json_object_set_new(root, "trace", trace_json(run->options.trace_from, arena));
+    if (run->file->is_part || run->file->checkpoint)
+        json_object_set_new(root, "part", part_json(run));
     json_object_set_new(root, "launch_file", result_text(arena, run->file->yaml.text));
     json_object_set_new(root, "units", result_units(run->options.in_time, run->machine));
     json_object_set_new(root, "launches", launches);
@@ -378,7 +409,9 @@ char *result_write(struct run *run, bool complete, double wall_seconds, struct a
         json_array_append_new(launches, result_launch(run, i, arena));
     json_object_set_new(root, "kernels", result_kernels(run, arena));
     json_object_set_new(root, "total", sum_json(run, NULL, "lines", lines_json, arena));
-    json_object_set_new(root, "buffers", buffers_json(run, arena));
+    if (run->sample)
+        json_object_set_new(root, "sample", result_sample_json(run->sample));
+    json_object_set_new(root, "buffers", run->options.trace_from ? json_object() : buffers_json(run, arena));
     json_object_set_new(root, "checks", checks_json(run, arena));
     json_object_set_new(root, "sources", result_sources(run, arena));
     json_object_set_new(root, "host", host_json(run, wall_seconds, arena));

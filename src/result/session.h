@@ -78,6 +78,22 @@ struct session_logs {
 enum status session_fold(const struct session_logs *logs, struct arena *arena, struct session_sum *sum,
                          struct report *report);
 
+/* The launches themselves, in the order they were done: those in time where logs->in_time. */
+struct session_list {
+    struct session_done {
+        const char *kernel;
+        uint32_t block[3], shared_bytes;
+        struct run_stats stats;
+        uint64_t footprint_bytes, cycles;
+    } * items;
+    unsigned count, logs; /* logs: devices of processes that launched */
+    uint64_t untimed;
+};
+/* `check` is asked of every module, and refuses. */
+enum status session_list(const struct session_logs *logs,
+                         enum status (*check)(const struct module *module, struct report *report), struct arena *arena,
+                         struct session_list *out, struct report *report);
+
 /* Programs that are not written for a simulator are not stopped by hand: launches that never end are given up after
  * very many cycles, where the machine has no limit of its own. */
 enum status session_set_limits(struct machine *machine, struct report *report);

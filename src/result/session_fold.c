@@ -134,7 +134,7 @@ static json_t *total_json(struct fold *fold) {
     json_object_set_new(total, "launches", result_count(fold->sum->launches));
     result_add_stats(total, &fold->sum->stats);
     if (fold->sum->in_time)
-        result_add_timed(total, &fold->sum->timed, &fold->sum->stats);
+        result_add_timed(total, fold->session->machine, &fold->sum->timed, &fold->sum->stats);
     json_object_set_new(total, "lines", fold->lines);
     return total;
 }
@@ -213,6 +213,36 @@ enum status session_fold(const struct session_logs *logs, struct arena *arena, s
     struct device *device = NULL;
     const enum status status = read_logs(logs->folder, &session, &device, report);
     session_sum_up(&session, logs->program, logs->wall_seconds, arena, sum);
+    session_close(&session);
+    if (device)
+        device_destroy(device);
+    return status;
+}
+
+enum status session_list(const struct session_logs *logs,
+                         enum status (*check)(const struct module *module, struct report *report), struct arena *arena,
+                         struct session_list *out, struct report *report) {
+    struct session session = {.machine = logs->machine, .in_time = logs->in_time};
+    struct device *device = NULL;
+    struct log_names names = {0};
+    *out = (struct session_list){0};
+    list_logs(logs->folder, arena, &names);
+    enum status status = read_logs(logs->folder, &session, &device, report);
+    for (const struct session_module *module = session.modules; module && !status; module = module->next)
+        status = check(module->run.module, report);
+    out->items = ARENA_ARRAY(arena, struct session_done, session.launches.count);
+    out->count = session.launches.count, out->logs = names.count, out->untimed = session.untimed;
+    for (unsigned i = 0; i < out->count; i++) {
+        const struct session_launch *one = &session.launches.items[i];
+        const struct launch *launch = &one->module->run.launches[one->index];
+        const struct launch_result *result = &one->module->run.results[one->index];
+        out->items[i] = (struct session_done){.kernel = arena_strdup(arena, launch->kernel->name),
+                                              .block = {launch->block[0], launch->block[1], launch->block[2]},
+                                              .shared_bytes = launch->dynamic_shared_bytes,
+                                              .stats = result->stats,
+                                              .footprint_bytes = result->footprint_bytes,
+                                              .cycles = result->timed ? result->timed->cycles : 0};
+    }
     session_close(&session);
     if (device)
         device_destroy(device);

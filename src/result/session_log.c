@@ -26,7 +26,7 @@ struct head {
 struct launch_head {
     uint32_t function, host_threads;
     uint32_t has_tables, is_timed, instructions, own_bytes[OWN_PARTS];
-    uint64_t output_bytes;
+    uint64_t output_bytes, footprint_bytes;
     struct launch launch;
     struct run_stats stats;
 };
@@ -142,6 +142,7 @@ void session_log_launch(struct session_log *log, struct session_entry *entry, co
                                    .has_tables = result->instructions && (!timed || timed->instructions),
                                    .is_timed = timed != NULL,
                                    .output_bytes = result->output ? result->output_bytes : 0,
+                                   .footprint_bytes = result->footprint_bytes,
                                    .launch = *launch,
                                    .stats = result->stats};
         for (unsigned part = 0; timed && part < OWN_PARTS; part++)
@@ -304,6 +305,7 @@ static enum status read_launch(struct log_reader *reader, struct session *sessio
     launch.params = NULL, launch.watch = NULL, launch.watcher = NULL, launch.issues = NULL, launch.listener = NULL;
     result.kernel = launch.kernel->name;
     result.stats = head.stats;
+    result.footprint_bytes = head.footprint_bytes;
     session->host_threads = head.host_threads > session->host_threads ? head.host_threads : session->host_threads;
     session_keep(session, module, &launch, &result);
     return STATUS_OK;
@@ -338,7 +340,7 @@ enum status session_log_read(const char *path, struct session *session, struct d
     struct modules modules = {0};
     char *data = NULL;
     size_t bytes = 0;
-    enum status status = file_read(path, (size_t)1 << 40, &arena, &data, &bytes, report);
+    enum status status = file_read(path, SIZE_MAX >> 1, &arena, &data, &bytes, report);
     struct log_reader all = {.at = data, .end = data + bytes};
     struct stat about;
     session->is_cut |= stat(path, &about) == 0 && !(about.st_mode & S_IWUSR);

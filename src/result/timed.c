@@ -7,8 +7,8 @@
 const char *const cycle_class_names[CYCLE_CLASSES] = {"W1-4",   "W5-8",   "W9-12",  "W13-16", "W17-20", "W21-24",
                                                       "W25-28", "W29-32", "memory", "idle",   "stall"};
 
-const char *const stall_stage_names[SLOT_STALL_COUNT] = {"sp",         "int",       "dp",       "sfu",
-                                                         "load_store", "in_flight", "scheduler"};
+const char *const stall_stage_names[SLOT_STALL_COUNT] = {"sp",     "int",        "dp",        "sfu",
+                                                         "tensor", "load_store", "in_flight", "scheduler"};
 
 uint64_t cycle_class(const uint64_t slots[SLOT_COUNT], unsigned class) {
     if (class < SLOT_STALL)
@@ -142,7 +142,40 @@ static void add_own(json_t *into, const struct gpu_stats *timed, unsigned part) 
 
 static json_t *quotient(uint64_t part, uint64_t whole) { return json_real(whole ? (double)part / (double)whole : 0); }
 
-void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct run_stats *stats) {
+bool result_energy(const struct machine *machine, const struct gpu_stats *timed, const struct run_stats *stats,
+                   struct energy *out) {
+    const struct cache_params *l1 = &machine->l1, *l2 = &machine->l2;
+    struct energy_shape shape = {.l1_bytes = l1->sector_bytes ? l1->sector_bytes : l1->line_bytes,
+                                 .l2_bytes = l2->sector_bytes ? l2->sector_bytes : l2->line_bytes,
+                                 .flit_bytes = machine->crossbar.flit_bytes};
+    const struct energy_clock clock = {machine->sm_count, machine->gpu.sm_khz};
+    if (!energy_is_known(&machine->energy))
+        return false;
+    energy_compute(&machine->energy, &shape, &clock, stats, timed, out);
+    return true;
+}
+
+/* Nothing where the machine has no energies. */
+static void add_energy(json_t *into, const struct machine *machine, const struct gpu_stats *timed,
+                       const struct run_stats *stats) {
+    struct energy energy;
+    if (!result_energy(machine, timed, stats, &energy))
+        return;
+    json_t *out = json_object();
+    json_object_set_new(out, "total", json_real(energy.total_nanojoules));
+    json_object_set_new(out, "seconds", json_real(energy.seconds));
+    json_object_set_new(out, "power", json_real(energy.watts));
+    json_object_set_new(out, "judged", result_count(machine->energy.judged));
+    json_object_set_new(out, "error", machine->energy.judged ? json_real(machine->energy.error) : json_null());
+    json_t *parts = json_object();
+    for (unsigned i = 0; i < ENERGY_EVENTS; i++)
+        json_object_set_new(parts, energy_event_names[i], json_real(energy.nanojoules[i]));
+    json_object_set_new(out, "parts", parts);
+    json_object_set_new(into, "energy", out);
+}
+
+void result_add_timed(json_t *into, const struct machine *machine, const struct gpu_stats *timed,
+                      const struct run_stats *stats) {
     json_t *memory = json_object();
     json_object_set_new(into, "cycles", result_count(timed->cycles));
     json_object_set_new(into, "ipc", quotient(stats->thread_instructions, timed->cycles));
@@ -170,6 +203,7 @@ void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct 
     json_object_set_new(dram, "channel_cycles", result_count(timed->dram_cycles));
     json_object_set_new(dram, "bandwidth_utilisation", quotient(timed->dram.bus_busy_cycles, timed->dram_cycles));
     json_object_set_new(memory, "dram", dram);
+    add_energy(into, machine, timed, stats);
     json_object_set_new(into, "histograms", result_histograms(timed));
 }
 
@@ -194,7 +228,13 @@ void result_add_timed_units(json_t *into, const struct machine *machine, bool pr
                                            {"misses", "accesses"},
                                            {"memory.l1_bytes", "bytes"},
                                            {"memory.dram.channel_cycles", "DRAM cycles"},
-                                           {"memory.dram.bandwidth_utilisation", "ratio"}};
+                                           {"memory.dram.bandwidth_utilisation", "ratio"},
+                                           {"energy.total", "nJ"},
+                                           {"energy.seconds", "s"},
+                                           {"energy.power", "W"},
+                                           {"energy.judged", "kernels"},
+                                           {"energy.error", "%"},
+                                           {"energy.parts", "nJ"}};
     for (unsigned i = 0; i < sizeof units / sizeof units[0]; i++)
         json_object_set_new(into, units[i][0], json_string(units[i][1]));
     table_units(into, "memory.", sm_memory_table);

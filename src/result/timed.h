@@ -8,7 +8,11 @@
 
 /* Adds the counters of one launch, or of several, all but those per instruction and the series. */
 void result_merge_timed(struct gpu_stats *total, const struct gpu_stats *one, struct arena *arena);
-void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct run_stats *stats);
+void result_add_timed(json_t *into, const struct machine *machine, const struct gpu_stats *timed,
+                      const struct run_stats *stats);
+/* What a run took, where the machine has energies. False: it has none. */
+bool result_energy(const struct machine *machine, const struct gpu_stats *timed, const struct run_stats *stats,
+                   struct energy *out);
 void result_add_inst_timed(json_t *into, const struct sm_inst_stats *timed);
 void result_add_timed_units(json_t *into, const struct machine *machine, bool predicts);
 /* series.c */

@@ -82,7 +82,7 @@ static void end_flight(struct timeline_sm *sm, uint32_t flight, uint64_t cycle) 
 static void look_at_flight(struct timeline_sm *out, const struct sm *sm, uint32_t flight, bool used, uint64_t cycle) {
     struct timeline_issue *issue = &out->issues.items[out->open[flight] - 1];
     const struct sm_flight_view view = sm_view_flight(sm, flight);
-    if (!used || view.pc != issue->pc || view.slot != issue->slot) {
+    if (!used || view.pc != issue->pc || view.slot != sm_warp_of(sm, issue->slot)) {
         end_flight(out, flight, cycle);
         return;
     }
@@ -109,7 +109,8 @@ static void issued(void *self, const struct sm *sm, const struct sm_issue *issue
     struct timeline_slot *slot = &out->slots[issue->slot];
     const struct group *group = &issue->group;
     const uint64_t cycle = timeline->begin + issue->cycle;
-    const unsigned warp = group->threads ? group->threads[bits_first(group->lanes)] / LANES_MAX : issue->slot;
+    const unsigned warp =
+        group->threads ? group->threads[bits_first(group->lanes)] / LANES_MAX : sm_warp_of(sm, issue->slot);
     const uint64_t block = sm_block_of(sm, warp), since = slot->since < cycle ? slot->since : cycle;
     if (issue->flight < SM_FLIGHTS && out->open[issue->flight]) /* written back in this cycle */
         end_flight(out, issue->flight, cycle);

@@ -17,11 +17,6 @@ enum status cubin_write(const struct native_program *program, struct arena *aren
                         struct report *report);
 /* The number of sm in a file's header; 0: it is no cubin. */
 unsigned cubin_sm(const uint8_t *bytes, size_t length);
-/* A file to a module, whose text is the listing: cubin_read and native_translate. */
-enum status cubin_load(const char *name, const char *bytes, size_t length, struct module **out, struct report *report);
-/* The same of what an assembler made of PTX of that name: its lines are those of the PTX. The module has no text. */
-enum status cubin_load_assembled(const char *name, const char *bytes, size_t length, struct module **out,
-                                 struct report *report);
 
 /* ---- what both ways share ---- */
 

@@ -374,28 +374,3 @@ enum status cubin_read(const char *name, const uint8_t *bytes, size_t length, st
         native_free(out);
     return status;
 }
-
-static enum status read_with_text(const char *name, const char *bytes, size_t length, struct native_program *out,
-                                  struct report *report) {
-    const enum status status = cubin_read(name, (const uint8_t *)bytes, length, out, report);
-    if (status == STATUS_OK)
-        native_give_text(out);
-    return status;
-}
-
-static enum status read_assembled(const char *name, const char *bytes, size_t length, struct native_program *out,
-                                  struct report *report) {
-    const enum status status = cubin_read(name, (const uint8_t *)bytes, length, out, report);
-    for (unsigned i = 0; status == STATUS_OK && i < out->kernel_count; i++)
-        out->kernels[i].lines = out->kernels[i].ptx_lines;
-    return status;
-}
-
-enum status cubin_load_assembled(const char *name, const char *bytes, size_t length, struct module **out,
-                                 struct report *report) {
-    return native_load_by(read_assembled, name, bytes, length, out, report);
-}
-
-enum status cubin_load(const char *name, const char *bytes, size_t length, struct module **out, struct report *report) {
-    return native_load_by(read_with_text, name, bytes, length, out, report);
-}

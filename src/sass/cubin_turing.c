@@ -123,25 +123,14 @@ static uint32_t word_bank(uint32_t type) {
                                                                    : 0;
 }
 
-/* The operand that the address goes into: a number in bits 32 to 63, or where a call leads. */
-static const struct turing_operand *linked(const struct turing_inst *inst, uint32_t bank) {
-    for (unsigned i = 0; turing_row(inst->row)->operands[i].shape; i++) {
-        const struct turing_operand *operand = &inst->operands[i];
-        const unsigned shape = turing_row(inst->row)->operands[i].shape;
-        const bool is_number = operand->kind == TURING_IMMEDIATE && shape >= TURING_SHAPE_B && shape <= TURING_SHAPE_BC;
-        if (bank == NATIVE_CODE ? shape == TURING_SHAPE_ABSOLUTE : is_number)
-            return operand;
-    }
-    return NULL;
-}
-
 bool native_takes_address(const struct native_program *program, const struct native_kernel *kernel,
                           const struct native_link *link) {
     const uint32_t index = link->offset / TURING_INST_BYTES;
     struct turing_inst inst;
     return link->bank >= NATIVE_CODE && link->offset % TURING_INST_BYTES == 0 && index < kernel->code_count &&
            link->bytes == (link->bank == NATIVE_CODE ? 8u : 4u) &&
-           turing_decode(kernel->words[index], program->sm, link->offset, &inst, NULL) && linked(&inst, link->bank);
+           turing_decode(kernel->words[index], program->sm, link->offset, &inst, NULL) &&
+           turing_linked(&inst, link->bank == NATIVE_CODE) >= 0;
 }
 
 /* What is added stands in the number's place, or beside the relocation; of an upper half or a call only there. */
@@ -153,7 +142,8 @@ bool cubin_link_word(struct cubin_reader *r, const struct elf_section *section, 
     if (!bank || item->offset % TURING_INST_BYTES || index >= kernel->code_count ||
         !turing_decode(kernel->words[index], r->program->sm, (uint32_t)item->offset, &inst, NULL))
         return false;
-    const struct turing_operand *operand = linked(&inst, bank);
+    const int place = turing_linked(&inst, bank == NATIVE_CODE);
+    const struct turing_operand *operand = place < 0 ? NULL : &inst.operands[place];
     const bool is_beside = section->type == ELF_RELA;
     if (!operand || (operand->value && (is_beside || bank != NATIVE_CODE_LOW)) || item->addend < INT32_MIN ||
         item->addend > INT32_MAX)

@@ -262,6 +262,14 @@ const char *native_inst_text(const struct native_program *program, const struct 
 /* program->text becomes that text, with encodings, and its lines those of kernels and instructions. */
 void native_give_text(struct native_program *program);
 void native_free(struct native_program *program);
+/* The instruction at a byte address, NO_PC: none. */
+uint32_t native_at(const struct native_kernel *kernel, int64_t address);
+/* The next place from *at on that the indirect branch at a byte address may lead to, as an instruction; false: no more. NO_PC: none
+ * stands there. */
+bool native_way(const struct native_kernel *kernel, uint32_t from, unsigned *at, uint32_t *to);
+/* Bytes of c[bank][offset] that the program gives; false: it does not. */
+bool native_bank_bytes(const struct native_kernel *kernel, unsigned bank, int64_t offset, unsigned bytes,
+                       uint64_t *out);
 /* Where branches through a table of a bank lead, for those that the kernel says nothing of. */
 void native_read_tables(enum native_isa isa, struct native_kernel *kernel, struct arena *arena);
 /* The number of 32 bits in the instruction at an address, where it may be a variable's; NULL: there is none. */
@@ -284,22 +292,5 @@ bool native_is_encoded(enum native_isa isa, const struct native_kernel *kernel);
 /* Those of Tesla; decoding gives the number of bytes, 0: not known. */
 bool encode_tesla(const struct native_inst *inst, uint64_t *out);
 unsigned decode_tesla(uint64_t encoding, uint32_t address, struct native_inst *out);
-
-/* ---- to what everything else runs ---- */
-
-/* The internal form: PC order is the order of addresses, a native instruction is one operation or several, of which all
- * but the last have FLAG_PART. Where .S, BRK, CONT and RET of a PRET lead to is found along the code (their `target`), for
- * mechanisms that know no tokens. Tesla's SSY names the instruction that pops (NOP.S where lanes meet), Fermi's the one
- * behind: in the internal form the token's target is always the one behind. *out is to be analysed
- * (isa/analysis.h) and freed with module_free; NULL where something was refused. */
-enum status native_translate(const struct native_program *program, struct module **out, struct report *report);
-
-/* Bytes to a module by what reads them to a program, whose arena may escape; where memory ends, a report. */
-typedef enum status native_reader(const char *name, const char *bytes, size_t length, struct native_program *out,
-                                  struct report *report);
-enum status native_load_by(native_reader *read, const char *name, const char *bytes, size_t length, struct module **out,
-                           struct report *report);
-/* Text to a module: native_parse and native_translate. */
-enum status native_load(const char *name, const char *text, size_t length, struct module **out, struct report *report);
 
 #endif

@@ -1,9 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program leaves open: where branches through tables lead, and addresses of variables in banks and in instructions. */
+/* Instructions and constants by their addresses. What a program leaves open: where branches through tables lead, and addresses of
+ * variables in banks and in instructions. */
 #include <string.h>
 
 #include "base/bits.h"
-#include "sass/translate.h"
+#include "sass/native.h"
+
+/* ---- instructions and constants by their addresses ---- */
+
+uint32_t native_at(const struct native_kernel *kernel, int64_t address) {
+    uint32_t low = 0, high = kernel->code_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if ((int64_t)kernel->code[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < kernel->code_count && (int64_t)kernel->code[low].address == address ? low : NO_PC;
+}
+
+bool native_way(const struct native_kernel *kernel, uint32_t from, unsigned *at, uint32_t *to) {
+    while (*at < kernel->way_count && kernel->ways[*at].from != from)
+        ++*at;
+    if (*at == kernel->way_count)
+        return false;
+    *to = native_at(kernel, kernel->ways[(*at)++].to);
+    return true;
+}
+
+bool native_bank_bytes(const struct native_kernel *kernel, unsigned bank, int64_t offset, unsigned bytes,
+                       uint64_t *out) {
+    *out = 0;
+    for (unsigned i = 0; i < kernel->bank_count; i++)
+        if (kernel->banks[i].number == bank && range_within((uint64_t)offset, bytes, kernel->banks[i].byte_count)) {
+            memcpy(out, kernel->banks[i].bytes + offset, bytes);
+            return true;
+        }
+    return false;
+}
 
 /* ---- tables of branches ---- */
 
@@ -28,7 +63,7 @@ static void add_table(struct arena *arena, const struct native_kernel *kernel, c
     const unsigned first = ways->count, words = table->reg == FERMI_RZ ? 1 : TABLE_WORDS;
     for (unsigned i = 0; i < words && *budget; i++, --*budget) {
         uint64_t word;
-        if (!translate_bank(kernel, table->bank, table->value + 4 * (int64_t)i, 4, &word))
+        if (!native_bank_bytes(kernel, table->bank, table->value + 4 * (int64_t)i, 4, &word))
             return;
         const int64_t to = (int64_t)inst->address + FERMI_INST_BYTES + (int32_t)(uint32_t)word;
         if (native_at(kernel, to) == NO_PC)

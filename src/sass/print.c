@@ -168,6 +168,16 @@ struct listing_text {
     struct arena *arena;
 };
 
+static void add_name(struct listing_text *text, const char *name) {
+    for (size_t left = strlen(name); left;) {
+        *ARENA_PUSH(text->arena, text) = *name;
+        const size_t room = text->capacity - text->count, more = left - 1 < room ? left - 1 : room;
+        memcpy(text->items + text->count, name + 1, more);
+        text->count += (unsigned)more;
+        name += 1 + more, left -= 1 + more;
+    }
+}
+
 static void add(struct listing_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void add(struct listing_text *text, const char *format, ...) {
     char buffer[512];
@@ -175,8 +185,7 @@ static void add(struct listing_text *text, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(buffer, sizeof buffer, format, arguments);
     va_end(arguments);
-    for (const char *at = buffer; *at; at++)
-        *ARENA_PUSH(text->arena, text) = *at;
+    add_name(text, buffer);
 }
 
 static void add_bank(struct listing_text *text, const struct native_bank *bank) {
@@ -190,11 +199,6 @@ static void add_bank(struct listing_text *text, const struct native_bank *bank) 
             add(text, " 0x%x", (unsigned)words[i]);
         add(text, "\n");
     }
-}
-
-static void add_name(struct listing_text *text, const char *name) {
-    for (const char *at = name; *at; at++)
-        *ARENA_PUSH(text->arena, text) = *at;
 }
 
 /* .address 0xe 0x8 8 table 16: what the bank holds there is known when the variable has its place. */
@@ -259,30 +263,42 @@ static void add_head(struct listing_text *text, const struct native_program *pro
     }
 }
 
+/* The word behind an instruction, upper half first. */
+static void append_word(struct text_line *line, struct turing_word word) {
+    char text[] = " /*0x00000000000000000000000000000000*/";
+    char *last = text + sizeof text - 4;
+    for (unsigned digit = 0; digit < 32; digit++)
+        *last-- = "0123456789abcdef"[(digit < 16 ? word.low : word.high) >> digit % 16 * 4 & 15];
+    text_append(line, text);
+}
+
 /* Code of sm_75 to sm_90: control bits before each instruction, functions where they begin. */
 static void add_words(struct listing_text *text, const struct native_program *program,
                       const struct native_kernel *kernel, bool encodings) {
     for (uint32_t i = 0, label = 0; i < kernel->code_count; i++) {
         struct turing_inst inst;
-        char buffer[256] = "", control[48] = "";
-        struct text_line line = {.text = buffer, .size = sizeof buffer},
-                         bits = {.text = control, .size = sizeof control};
+        char buffer[384];
+        struct text_line line = {.text = buffer, .size = sizeof buffer};
         const uint32_t address = i * TURING_INST_BYTES;
         for (; label < kernel->label_count && kernel->labels[label].address <= address; label++) {
             add(text, "    ");
             add_name(text, kernel->labels[label].name);
             add(text, ":\n");
         }
-        if (turing_decode(kernel->words[i], program->sm, address, &inst, NULL)) {
+        text_append(&line, "        ");
+        text_append_address(&line, address);
+        const bool is_known = turing_decode(kernel->words[i], program->sm, address, &inst, NULL);
+        if (is_known)
+            turing_print_control(&inst.control, &line);
+        text_append(&line, "  ");
+        if (is_known)
             turing_print(&inst, &line);
-            turing_print_control(&inst.control, &bits);
-        }
-        add_place(text, kernel, i);
-        add(text, "        /*%04x*/ %s  %s;", (unsigned)address, control, buffer);
+        text_append(&line, ";");
         if (encodings)
-            add(text, " /*0x%016llx%016llx*/", (unsigned long long)kernel->words[i].high,
-                (unsigned long long)kernel->words[i].low);
-        add(text, "\n");
+            append_word(&line, kernel->words[i]);
+        text_append(&line, "\n");
+        add_place(text, kernel, i);
+        add_name(text, buffer);
     }
 }
 

@@ -219,6 +219,9 @@ const char *turing_words_text(enum turing_words words, unsigned value);
 int turing_modifier(const struct turing_inst *inst, enum turing_words words);
 /* Which bit of the reuse flags is an operand's, 0: it has none. */
 unsigned turing_reuse(const struct turing_inst *inst, unsigned operand);
+/* The operand that a linker writes an address into, by its place in the row; -1: it has none. is_target: where a call leads, else a
+ * number in bits 32 to 63. */
+int turing_linked(const struct turing_inst *inst, bool is_target);
 
 /* ---- words ---- */
 

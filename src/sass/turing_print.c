@@ -6,31 +6,29 @@
 
 static void put_number(struct text_line *line, int64_t value) {
     if (value < 0)
-        text_put(line, "-0x%llx", (unsigned long long)(0 - (uint64_t)value));
-    else
-        text_put(line, "0x%llx", (unsigned long long)value);
+        text_append(line, "-");
+    text_append(line, "0x");
+    text_append_number(line, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 16);
+}
+
+static void put_numbered(struct text_line *line, const char *letter, unsigned number, const char *named) {
+    text_append(line, named ? named : letter);
+    if (!named)
+        text_append_number(line, number, 10);
 }
 
 static void put_register(struct text_line *line, unsigned reg) {
-    if (reg == TURING_RZ)
-        text_put(line, "RZ");
-    else
-        text_put(line, "R%u", reg);
+    put_numbered(line, "R", reg, reg == TURING_RZ ? "RZ" : NULL);
 }
 
 static void put_uniform(struct text_line *line, unsigned reg) {
-    if (reg == TURING_URZ)
-        text_put(line, "URZ");
-    else
-        text_put(line, "UR%u", reg);
+    put_numbered(line, "UR", reg, reg == TURING_URZ ? "URZ" : NULL);
 }
 
 static void put_predicate(struct text_line *line, unsigned reg, bool inverted, bool uniform) {
-    text_put(line, "%s%s", inverted ? "!" : "", uniform ? "U" : "");
-    if (reg == TURING_PT)
-        text_put(line, "PT");
-    else
-        text_put(line, "P%u", reg);
+    text_append(line, inverted ? "!" : "");
+    text_append(line, uniform ? "U" : "");
+    put_numbered(line, "P", reg, reg == TURING_PT ? "PT" : NULL);
 }
 
 /* ---- immediates ---- */
@@ -51,7 +49,7 @@ static void put_float(struct text_line *line, uint64_t bits, bool is_double) {
     const bool is_special = is_double ? (bits >> 20 & 0x7ff) == 0x7ff : (bits >> 23 & 0xff) == 0xff;
     const uint64_t mantissa = is_double ? bits & 0xfffff : bits & 0x7fffff;
     if (!is_special)
-        text_put(line, "%s", text_from_f64(value, buffer));
+        text_append(line, text_from_f64(value, buffer));
     else if (!mantissa)
         text_put(line, "%cINF", bits >> 31 ? '-' : '+');
     else
@@ -61,7 +59,7 @@ static void put_float(struct text_line *line, uint64_t bits, bool is_double) {
 static void put_swizzle(struct text_line *line, unsigned bits) {
     static const char signs[4][3] = {"PP", "PN", "NP", "ZP"};
     for (unsigned i = 0; i < 4; i++)
-        text_put(line, "%s", signs[bits >> (6 - 2 * i) & 3]);
+        text_append(line, signs[bits >> (6 - 2 * i) & 3]);
 }
 
 static void put_immediate(struct text_line *line, const struct turing_place *place, int64_t value) {
@@ -83,11 +81,13 @@ static void put_immediate(struct text_line *line, const struct turing_place *pla
 
 static void put_constant(struct text_line *line, const struct turing_operand *operand) {
     if (operand->bindless) {
-        text_put(line, "cx[");
+        text_append(line, "cx[");
         put_uniform(line, operand->ureg);
-        text_put(line, "][");
+        text_append(line, "][");
     } else {
-        text_put(line, "c[0x%x][", operand->bank);
+        text_append(line, "c[");
+        put_number(line, operand->bank);
+        text_append(line, "][");
     }
     const bool has_register = operand->reg != TURING_RZ, has_uniform = operand->uniform && !operand->bindless;
     if (has_register)
@@ -95,16 +95,16 @@ static void put_constant(struct text_line *line, const struct turing_operand *op
     if (has_uniform)
         put_uniform(line, operand->ureg);
     if ((has_register || has_uniform) && operand->value)
-        text_put(line, "+");
+        text_append(line, "+");
     if ((!has_register && !has_uniform) || operand->value)
         put_number(line, operand->value);
-    text_put(line, "]");
+    text_append(line, "]");
 }
 
 /* Parts of an address with + between them. */
 static void put_sum(struct text_line *line, bool *is_first) {
     if (!*is_first)
-        text_put(line, "+");
+        text_append(line, "+");
     *is_first = false;
 }
 
@@ -114,7 +114,7 @@ static void put_parts(struct text_line *line, const struct turing_operand *opera
     if (has_register) {
         put_sum(line, &is_first);
         put_register(line, operand->reg);
-        text_put(line, "%s", behind);
+        text_append(line, behind);
     }
     if (has_uniform) {
         put_sum(line, &is_first);
@@ -124,13 +124,13 @@ static void put_parts(struct text_line *line, const struct turing_operand *opera
         put_sum(line, &is_first);
         put_number(line, operand->value);
     }
-    text_put(line, "]");
+    text_append(line, "]");
 }
 
 static void put_descriptor(struct text_line *line, const struct turing_operand *operand) {
-    text_put(line, "desc[");
+    text_append(line, "desc[");
     put_uniform(line, operand->ureg);
-    text_put(line, "%s][", operand->hint ? ".hint" : "");
+    text_append(line, operand->hint ? ".hint][" : "][");
 }
 
 static void put_memory(struct text_line *line, const struct turing_place *place, const struct turing_operand *operand) {
@@ -144,7 +144,7 @@ static void put_memory(struct text_line *line, const struct turing_place *place,
     if (operand->descriptor)
         put_descriptor(line, operand);
     else
-        text_put(line, "[");
+        text_append(line, "[");
     const bool has_uniform = operand->uniform && !operand->descriptor;
     const bool drops = has_uniform || (address->drops_zero && operand->value);
     put_parts(line, operand, operand->reg != TURING_RZ || !drops, has_uniform, behind);
@@ -155,7 +155,7 @@ static void put_async(struct text_line *line, const struct turing_place *place, 
     if (operand->descriptor)
         put_descriptor(line, operand);
     else
-        text_put(line, "[");
+        text_append(line, "[");
     const bool has_uniform = !operand->descriptor && operand->uniform && (is_shared || operand->ureg != TURING_URZ);
     put_parts(line, operand, operand->reg != TURING_RZ || !is_shared || !has_uniform, has_uniform,
               is_shared       ? ""
@@ -226,9 +226,13 @@ static void put_value(struct text_line *line, const struct turing_place *place, 
     case TURING_UPREDICATE:
         put_predicate(line, operand->reg, operand->inverted, operand->kind == TURING_UPREDICATE);
         break;
-    case TURING_PREDICATES: text_put(line, "PR"); break;
+    case TURING_PREDICATES: text_append(line, "PR"); break;
     case TURING_IMMEDIATE: put_immediate(line, place, operand->value); break;
-    case TURING_NAMED: text_put(line, "%s", turing_words_text(place->type, (unsigned)operand->value)); break;
+    case TURING_NAMED: {
+        const char *name = turing_words_text(place->type, (unsigned)operand->value);
+        text_append(line, name ? name : "?");
+        break;
+    }
     case TURING_BARRIER: text_put(line, "B%u", operand->reg); break;
     case TURING_TARGET:
     case TURING_DISTANCE: put_number(line, operand->value); break;
@@ -237,7 +241,7 @@ static void put_value(struct text_line *line, const struct turing_place *place, 
         for (unsigned i = 6, found = 0; i-- > 0;)
             if (operand->select >> i & 1)
                 text_put(line, "%s%u", found++ ? "," : ", {", i);
-        text_put(line, "%s", operand->select ? "}" : "");
+        text_append(line, operand->select ? "}" : "");
         break;
     case TURING_CONSTANT: put_constant(line, operand); break;
     case TURING_MEMORY:
@@ -256,12 +260,14 @@ static void put_operand(struct text_line *line, const struct turing_inst *inst, 
     const bool is_predicate = operand->kind == TURING_PREDICATE || operand->kind == TURING_UPREDICATE;
     const bool is_reused = (inst->control.reuse & turing_reuse(inst, index)) != 0;
     if (operand->kind == TURING_PREDICATES && row->unit == TURING_UNIT_UNIFORM)
-        text_put(line, "U");
-    text_put(line, "%s%s%s", operand->negated ? "-" : "", operand->inverted && !is_predicate ? "~" : "",
-             operand->absolute ? "|" : "");
+        text_append(line, "U");
+    text_append(line, operand->negated ? "-" : "");
+    text_append(line, operand->inverted && !is_predicate ? "~" : "");
+    text_append(line, operand->absolute ? "|" : "");
     put_value(line, place, operand);
-    text_put(line, "%s%s%s", operand->absolute ? "|" : "", is_reused ? ".reuse" : "",
-             turing_selected(inst, place, operand));
+    text_append(line, operand->absolute ? "|" : "");
+    text_append(line, is_reused ? ".reuse" : "");
+    text_append(line, turing_selected(inst, place, operand));
     if (place->shape == TURING_SHAPE_META && operand->kind == TURING_REGISTER)
         text_put(line, ", 0x%x", (unsigned)operand->value);
 }
@@ -280,42 +286,43 @@ static void put_words(struct text_line *line, const struct turing_inst *inst) {
     const struct turing_field *fields = turing_row(inst->row)->modifiers;
     for (unsigned i = 0; fields[i].words; i++) {
         const char *text = turing_words_text(fields[i].words, inst->modifiers[i]);
-        if (inst->modifiers[i] != TURING_NO_WORD && text && *text)
-            text_put(line, "%s%s", fields[i].joined ? "" : ".", text);
+        if (inst->modifiers[i] == TURING_NO_WORD || !text || !*text)
+            continue;
+        text_append(line, fields[i].joined ? "" : ".");
+        text_append(line, text);
     }
 }
 
 void turing_print(const struct turing_inst *inst, struct text_line *line) {
     const struct turing_row *row = turing_row(inst->row);
     if (inst->guard != TURING_PT || inst->guard_inverted) {
-        text_put(line, "@");
+        text_append(line, "@");
         put_predicate(line, inst->guard, inst->guard_inverted, row->unit == TURING_UNIT_UNIFORM);
-        text_put(line, " ");
+        text_append(line, " ");
     }
-    text_put(line, "%s", row->mnemonic);
+    text_append(line, row->mnemonic);
     put_words(line, inst);
     bool is_first = true;
     for (unsigned i = 0; row->operands[i].shape; i++) {
         if (!turing_is_printed(inst, i))
             continue;
-        text_put(line, "%s", is_first ? " " : ", ");
+        text_append(line, is_first ? " " : ", ");
         put_operand(line, inst, i);
         is_first = false;
     }
 }
 
-static void put_scoreboard(struct text_line *line, char letter, unsigned number) {
-    if (number == TURING_NO_BARRIER)
-        text_put(line, ":%c-", letter);
-    else
-        text_put(line, ":%c%u", letter, number);
-}
-
 void turing_print_control(const struct turing_control *control, struct text_line *line) {
-    text_put(line, "[B");
+    char text[] = "[B------:R-:W-:Y:S00]";
+    enum { WAITS = 2, READS = 10, WRITES = 13, YIELDS = 15, STALL = 18 };
     for (unsigned i = 0; i < 6; i++)
-        text_put(line, "%c", control->wait_mask >> i & 1 ? (char)('0' + i) : '-');
-    put_scoreboard(line, 'R', control->read_barrier);
-    put_scoreboard(line, 'W', control->write_barrier);
-    text_put(line, ":%c:S%02u]", control->stays ? '-' : 'Y', control->stall);
+        text[WAITS + i] = control->wait_mask >> i & 1 ? (char)('0' + i) : '-';
+    if (control->read_barrier != TURING_NO_BARRIER)
+        text[READS] = (char)('0' + control->read_barrier);
+    if (control->write_barrier != TURING_NO_BARRIER)
+        text[WRITES] = (char)('0' + control->write_barrier);
+    text[YIELDS] = control->stays ? '-' : 'Y';
+    text[STALL] = (char)('0' + control->stall / 10);
+    text[STALL + 1] = (char)('0' + control->stall % 10);
+    text_append(line, text);
 }

@@ -178,3 +178,15 @@ int turing_modifier(const struct turing_inst *inst, enum turing_words words) {
             return inst->modifiers[i];
     return -1;
 }
+
+int turing_linked(const struct turing_inst *inst, bool is_target) {
+    const struct turing_place *places = turing_row(inst->row)->operands;
+    for (int i = 0; places[i].shape; i++) {
+        const unsigned shape = places[i].shape;
+        const bool is_number =
+            inst->operands[i].kind == TURING_IMMEDIATE && shape >= TURING_SHAPE_B && shape <= TURING_SHAPE_BC;
+        if (is_target ? shape == TURING_SHAPE_ABSOLUTE : is_number)
+            return i;
+    }
+    return -1;
+}

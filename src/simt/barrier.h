@@ -5,7 +5,8 @@
 
 #include "simt/executor.h"
 
-enum { BARRIERS = 16 };
+/* Those that programs number, and that of barrier.cluster. */
+enum { CLUSTER_BARRIER = 16, BARRIERS };
 
 struct barrier {
     uint32_t arrived;

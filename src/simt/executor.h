@@ -53,7 +53,8 @@ enum access_kind {
     ACCESS_ATOMIC,
     /* of the lanes that found their data near; for the others, in `missed`, data are only fetched */
     ACCESS_SNOOPED_LOAD,
-    ACCESS_SNOOPED_STORE
+    ACCESS_SNOOPED_STORE,
+    ACCESS_TEXELS /* a load of several texels for each lane: those of `address`, and `more` */
 };
 
 struct access {
@@ -65,6 +66,8 @@ struct access {
     uint32_t missed; /* ACCESS_SNOOPED_*: that do not, for their data are not near */
     uint32_t ticket; /* atomics on global memory: performed below, see struct executor */
     uint64_t address[LANES_MAX]; /* of local memory: interleaved so that lanes with the same offset lie side by side */
+    uint64_t (*more)[LANES_MAX]; /* ACCESS_TEXELS: further addresses of the lanes, more_count times */
+    uint32_t more_count;
 };
 
 #define NO_TICKET UINT32_MAX

@@ -26,11 +26,15 @@ struct stack_entry {
     uint32_t meeting; /* one number for all entries that meet at the same time and place; 0: the first entry */
 };
 
+/* Which side of a branch runs first. */
+enum stack_first { STACK_TAKEN, STACK_FALL_THROUGH, STACK_MAJORITY, STACK_FEWEST };
+
 /* What a mechanism's stacks have in common. */
 struct stack_family {
     struct arena *arena;
     const struct inst *code;
     uint32_t meetings;
+    enum stack_first first;
 };
 
 struct stack {
@@ -231,6 +235,20 @@ static void stack_elsewhere(struct stack *stack, const struct STACK_OUTCOME *out
     stack_multi(stack, taken, outcome->next, after, here, depth);
 }
 
+/* Do those that take the branch run last? */
+static __attribute__((noinline, cold)) bool stack_takes_last(const struct stack *stack, const uint32_t *taken,
+                                                             const uint32_t *staying) {
+    unsigned left = 0, went = 0;
+    for (unsigned row = 0; row < stack_rows(stack); row++)
+        left += bits_count(staying[row]), went += bits_count(taken[row]);
+    switch (stack->family->first) {
+    case STACK_FALL_THROUGH: return true;
+    case STACK_MAJORITY: return left > went;
+    case STACK_FEWEST: return left < went;
+    default: return false;
+    }
+}
+
 /* Threads of both sides of a branch. */
 static void stack_part(struct stack *stack, const struct STACK_OUTCOME *outcome, uint32_t reconverge) {
     const uint32_t *lanes = STACK_MASK(outcome->lanes), *taken = STACK_MASK(outcome->taken);
@@ -239,6 +257,11 @@ static void stack_part(struct stack *stack, const struct STACK_OUTCOME *outcome,
     for (unsigned row = 0; row < stack_rows(stack); row++)
         staying[row] = lanes[row] & ~taken[row];
     const struct stack_meeting meeting = stack_meet(stack, reconverge, depth);
+    if (stack->family->first != STACK_TAKEN && stack_takes_last(stack, taken, staying)) {
+        stack_side(stack, outcome->target, taken, depth, meeting);
+        stack_side(stack, outcome->pc + 1, staying, depth, meeting);
+        return;
+    }
     stack_side(stack, outcome->pc + 1, staying, depth, meeting);
     stack_side(stack, outcome->target, taken, depth, meeting);
 }
@@ -300,6 +323,32 @@ static inline bool stack_gather(struct stack_gathered *gathered, unsigned row, u
     gathered->taken[row] |= (uint32_t)taken << column;
     gathered->next[row * LANES_MAX + column] = own ? executed->next[lane] : executed->pc + 1;
     return taken;
+}
+#endif
+
+#if STACK_ROWS == 1
+/* By PC: where a straight run from there ends at the latest, before an instruction of that kind. */
+static inline const uint32_t *stack_run_ends(struct arena *arena, const struct inst *code, uint32_t count,
+                                             bool (*ends)(const struct inst *inst)) {
+    uint32_t *by_pc = ARENA_ARRAY(arena, uint32_t, count);
+    for (uint32_t pc = count, end = NO_PC; pc-- > 0;) {
+        by_pc[pc] = end;
+        end = ends(&code[pc]) ? pc : end;
+    }
+    return by_pc;
+}
+
+/* And a run of the entry: where it meets others, if that is nearer. */
+static inline uint32_t stack_run_end(const struct stack_entry *entry, const uint32_t *by_pc) {
+    const uint32_t end = by_pc[entry->pc];
+    return entry->depth == entry->reconverge_depth && entry->reconverge > entry->pc && entry->reconverge < end
+               ? entry->reconverge
+               : end;
+}
+
+/* May it take threads elsewhere than to the next instruction? */
+static inline bool flow_moves(enum flow flow) {
+    return flow == FLOW_BRANCH || flow == FLOW_MULTI || flow == FLOW_CALL || flow == FLOW_RETURN;
 }
 #endif
 

@@ -15,6 +15,7 @@ static void hold(struct waiting_block *block, const struct waiting_caller *calle
 
 static void release(struct waiting_block *block, const struct waiting_caller *caller, unsigned id) {
     const struct barrier_result result = barrier_open(&block->barriers[id]);
+    block->begun &= ~(UINT32_C(1) << id);
     for (unsigned warp = block->first_warp; warp < block->first_warp + block->warp_count; warp++)
         for (struct waiting one; waits_take(&block->waits[warp], id, &one);)
             caller->mode->let_go(caller->owner, warp, &one, &result);
@@ -22,6 +23,7 @@ static void release(struct waiting_block *block, const struct waiting_caller *ca
 
 void waiting_arrive(struct waiting_block *block, const struct waiting_caller *caller, unsigned slot,
                     const uint16_t *threads, const struct executed *executed) {
+    block->begun |= UINT32_C(1) << executed->barrier;
     const bool met = barrier_arrive(&block->barriers[executed->barrier], executed, block->alive);
     for (uint32_t rest = waiting_stays(caller->code, executed) ? executed->taken : 0; rest;) {
         unsigned warp;
@@ -63,13 +65,16 @@ bool waiting_meet(struct waiting_block *block, const struct waiting_caller *call
 bool waiting_end(struct waiting_block *block, const struct waiting_caller *caller, unsigned slot,
                  const uint16_t *threads, const struct executed *executed) {
     bool good = true;
+    if (!executed->taken) /* a guard held for none */
+        return true;
     block->alive -= bits_count(executed->taken);
     for (uint32_t rest = executed->taken; rest && good;) {
         unsigned warp;
         threads_take_warp(slot, threads, &rest, &warp);
         good = !block->waits[warp].count || meet(block, caller, warp);
     }
-    for (unsigned id = 0; id < BARRIERS && good; id++)
+    const uint32_t begun = good ? block->begun : 0;
+    for (BITS_EACH(id, begun))
         if (barrier_is_met_by_ends(&block->barriers[id], block->alive))
             release(block, caller, id);
     return good;

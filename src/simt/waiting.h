@@ -11,6 +11,7 @@
 struct waiting_block {
     uint32_t alive; /* threads that have not ended */
     unsigned first_warp, warp_count;
+    uint32_t begun;      /* bit for each barrier at which threads have arrived since it opened last */
     struct waits *waits; /* [warp] */
     struct barrier barriers[BARRIERS];
 };

@@ -4,6 +4,7 @@
 #ifndef HEDDLE_SM_CYCLE_H
 #define HEDDLE_SM_CYCLE_H
 
+#include "sm/apart.h"
 #include "sm/book.h"
 #include "sm/fetch.h"
 #include "sm/wheel.h"
@@ -99,13 +100,18 @@ static inline void sm_pass(struct sm *sm, uint64_t next) {
     sm->now = next;
 }
 
-static inline __attribute__((always_inline)) void sm_run_cycle(struct sm *sm, const struct sm_front *front) {
+/* What has become due since: of the mechanism, of new blocks, of events that were far. */
+static inline __attribute__((always_inline)) void sm_begin_cycle(struct sm *sm) {
     if (sm->mechanism_wake <= sm->now)
         sm_regroup_advance(sm);
     if (sm->given_count)
         sm_start_given(sm);
     if (sm->far.count)
         sm_draw_near(sm);
+}
+
+static inline __attribute__((always_inline)) void sm_run_cycle(struct sm *sm, const struct sm_front *front) {
+    sm_begin_cycle(sm);
     const unsigned at = (unsigned)(sm->now % WHEEL_SLOTS);
     if (SETS(sm)->wheel_bits[at / 64] >> at % 64 & 1)
         sm_run_events(sm, front, at);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory instructions on their way into the load/store unit: lanes become transactions. */
+#include <string.h>
+
 #include "mem/banks.h"
 #include "mem/coalesce.h"
 #include "sm/wheel.h"
-
-#define PARAMETER_SPACE (UINT64_C(1) << 42) /* where the memory system sees the parameters of a kernel */
 
 static void add_transaction(struct queued *entry, uint64_t address, uint32_t lanes, uint32_t bytes, uint32_t sectors) {
     if (entry->count == TRANSACTIONS_MAX)
@@ -13,6 +13,21 @@ static void add_transaction(struct queued *entry, uint64_t address, uint32_t lan
     entry->lanes[entry->count] = lanes;
     entry->sectors[entry->count] = (uint8_t)sectors;
     entry->bytes[entry->count++] = bytes;
+}
+
+/* Passes of an access to the L1: of the data, or of the tags of `lines`, whichever are more. Those of the tags are 0.6 and a quarter
+ * for each line [gpu-benches' counters of 65 strides]: in twentieths, of which what is left counts next time. */
+static uint32_t wavefronts(struct sm *sm, const struct access *access, uint32_t lines) {
+    enum { WHOLE = 20, BASE = 12, LINE = 5 };
+    const uint32_t data = access->packed ? (access->bytes + 3u) / 4
+                                         : banks_passes(&sm->l1_data, access->address, access->bytes, access->lanes);
+    uint32_t tags = 1;
+    if (lines > 2) {
+        sm->tag_parts += BASE + LINE * lines;
+        tags = sm->tag_parts / WHOLE;
+        sm->tag_parts %= WHOLE;
+    }
+    return data > tags ? data : tags;
 }
 
 /* Lines, or sectors where the L1 has them. */
@@ -24,6 +39,11 @@ static void split_access(struct sm *sm, struct queued *entry, const struct acces
         coalesce_packed(access->address[0], access->bytes, line_shift, &lines);
     else
         coalesce(access->address, access->bytes, access->lanes, line_shift, &lines);
+    if (sm->params.l1_wavefronts) {
+        const uint32_t passes = wavefronts(sm, access, lines.count), least = sm->params.memory_interval;
+        entry->passes = passes;
+        entry->idle = (uint16_t)(least > passes ? least - passes : 0);
+    }
     for (uint32_t i = 0; i < lines.count; i++) {
         if (atom > 32) {
             add_transaction(entry, lines.line[i], lines.lanes[i],
@@ -49,7 +69,7 @@ static void split_constant(struct sm *sm, struct queued *entry, const struct acc
         return;
     struct coalesced lines;
     const uint32_t atom = cache_atom_bytes(sm->constant);
-    const uint64_t base = access->space == SPACE_PARAM ? PARAMETER_SPACE : 0;
+    const uint64_t base = access->space == SPACE_PARAM ? SM_PARAMETER_SPACE : 0;
     coalesce(access->address, access->bytes, access->lanes, bits_first(atom), &lines);
     for (uint32_t i = 0; i < lines.count; i++)
         add_transaction(entry, base + lines.line[i], lines.lanes[i], atom, 0);
@@ -64,7 +84,7 @@ static struct queued *enqueue(struct sm *sm, uint32_t flight, enum space space, 
     entry->space = (uint8_t)space, entry->kind = (uint8_t)kind;
     entry->place = sm->flights[flight].place;
     sm->flights[flight].is_load = false;
-    entry->row_hint = sm->module->code[sm->flights[flight].pc].cache == CACHE_ROW;
+    entry->operators = sm->operators[sm->flights[flight].pc];
     entry->count = entry->next = 0;
     return entry;
 }
@@ -73,7 +93,7 @@ void sm_enqueue_parameter(struct sm *sm, uint32_t flight, uint32_t offset, uint6
     struct queued *entry = enqueue(sm, flight, SPACE_PARAM, ACCESS_LOAD, ready_cycle);
     const uint32_t atom = cache_atom_bytes(sm->constant);
     entry->passes = 1;
-    add_transaction(entry, PARAMETER_SPACE + offset / atom * atom, 0, atom, 0);
+    add_transaction(entry, SM_PARAMETER_SPACE + offset / atom * atom, 0, atom, 0);
 }
 
 static void count_access(struct sm *sm, const struct queued *entry) {
@@ -85,8 +105,23 @@ static void count_access(struct sm *sm, const struct queued *entry) {
     sm->histograms->transactions[entry->count]++;
 }
 
+/* Atomics: passes of the bank with most lanes. */
+static uint32_t atomic_passes(const struct sm *sm, const struct access *access) {
+    uint8_t lanes[BANKS_MAX] = {0};
+    uint32_t worst = 0;
+    for (BITS_EACH(lane, access->lanes)) {
+        const uint32_t count = ++lanes[access->address[lane] >> sm->banks.word_shift & (sm->banks.count - 1)];
+        worst = count > worst ? count : worst;
+    }
+    return (worst + sm->params.shared_atomic_lanes - 1) / sm->params.shared_atomic_lanes;
+}
+
 /* Passes of an access to shared memory; ideal.shared: those of neighbouring words. */
 static uint32_t shared_passes(const struct sm *sm, const struct access *access) {
+    if (sm->params.shared_atomic_lanes && access->kind == ACCESS_ATOMIC)
+        return atomic_passes(sm, access);
+    if (sm->params.shared_pairs && access->kind == ACCESS_LOAD && !sm->params.ideal_shared)
+        return banks_passes_paired(&sm->banks, access->address, access->bytes, access->lanes);
     if (!sm->params.ideal_shared)
         return banks_passes(&sm->banks, access->address, access->bytes, access->lanes);
     uint64_t address[LANES_MAX];
@@ -119,9 +154,58 @@ static __attribute__((noinline)) void enqueue_snooped(struct sm *sm, uint32_t fl
     sm_enqueue_access(sm, flight, &part, ready_cycle);
 }
 
+static inline __attribute__((always_inline)) void count_global(struct sm *sm, const struct queued *entry,
+                                                               const struct access *access) {
+    const uint32_t flight = entry->flight;
+    count_access(sm, entry);
+    sm->stats.transactions += entry->count;
+    sm->inst_stats[sm->flights[flight].pc].transactions += entry->count;
+    if (access->kind == ACCESS_STORE)
+        sm->places[entry->place].stores += entry->count;
+    if (sm_hears(sm, SCHEDULER_COALESCED) && sm->flights[flight].warp < FETCHES)
+        sm_tell(sm, &(struct scheduler_event){.kind = SCHEDULER_COALESCED,
+                                              .warp = sm->flights[flight].warp,
+                                              .pc = sm->flights[flight].pc,
+                                              .lanes = access->lanes,
+                                              .count = entry->count});
+}
+
+/* What one more address of every lane adds to an access: lines that are not in it yet. They bring lanes nothing of their own: all wait
+ * for all of it. Ours: an access of more than TRANSACTIONS_MAX lines is one of so many. */
+static void add_lines(struct sm *sm, struct queued *entry, const struct access *access) {
+    struct queued own;
+    own.count = 0, own.passes = 0, own.idle = 0;
+    split_access(sm, &own, access);
+    entry->passes += own.passes;
+    for (uint32_t i = 0; i < own.count; i++) {
+        uint32_t k = 0;
+        while (k < entry->count && entry->address[k] != own.address[i])
+            k++;
+        if (k == entry->count)
+            add_transaction(entry, own.address[i], 0, own.bytes[i], own.sectors[i]);
+        else
+            entry->sectors[k] |= own.sectors[i];
+    }
+}
+
+/* A sample of several texels: the lines of all of them are one access. */
+static __attribute__((noinline)) void enqueue_texels(struct sm *sm, uint32_t flight, const struct access *access,
+                                                     uint64_t ready_cycle) {
+    struct access part = *access;
+    part.kind = ACCESS_LOAD;
+    struct queued *entry = enqueue(sm, flight, access->space, ACCESS_LOAD, ready_cycle);
+    entry->passes = 0;
+    split_access(sm, entry, &part);
+    for (uint32_t i = 0; i < access->more_count; i++) {
+        memcpy(part.address, access->more[i], sizeof part.address);
+        add_lines(sm, entry, &part);
+    }
+    count_global(sm, entry, &part);
+}
+
 void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle) {
     if (access->kind > ACCESS_ATOMIC) {
-        enqueue_snooped(sm, flight, access, ready_cycle);
+        (access->kind == ACCESS_TEXELS ? enqueue_texels : enqueue_snooped)(sm, flight, access, ready_cycle);
         return;
     }
     struct queued *entry = enqueue(sm, flight, access->space, access->kind, ready_cycle);
@@ -133,16 +217,6 @@ void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *acce
         split_constant(sm, entry, access);
     else {
         split_access(sm, entry, access);
-        count_access(sm, entry);
-        sm->stats.transactions += entry->count;
-        sm->inst_stats[sm->flights[flight].pc].transactions += entry->count;
-        if (access->kind == ACCESS_STORE)
-            sm->places[entry->place].stores += entry->count;
-        if (sm_hears(sm, SCHEDULER_COALESCED) && sm->flights[flight].warp < FETCHES)
-            sm_tell(sm, &(struct scheduler_event){.kind = SCHEDULER_COALESCED,
-                                                  .warp = sm->flights[flight].warp,
-                                                  .pc = sm->flights[flight].pc,
-                                                  .lanes = access->lanes,
-                                                  .count = entry->count});
+        count_global(sm, entry, access);
     }
 }

@@ -5,7 +5,6 @@
 #include "sm/wheel.h"
 
 enum { LINE_INSTRUCTIONS = 16 };
-#define CODE_SPACE (UINT64_C(1) << 41) /* where the memory system sees code */
 
 /* The outcome of the warp's branch is known. Apart from the loop over cycles: most machines know it at once. */
 __attribute__((noinline)) void sm_know_outcome(struct sm *sm, unsigned warp) {
@@ -70,8 +69,6 @@ void sm_instruction_arrived(struct sm *sm, uint64_t address) {
         sm_event(sm, sm->now + sm->params.fetch_cycles, EVENT_FETCHED, (uint32_t)arrival.tags[i]);
 }
 
-static uint64_t code_address(uint32_t pc) { return CODE_SPACE + (uint64_t)pc * SM_INSTRUCTION_BYTES; }
-
 /* Apart from the loop over cycles, in which blocks begin. */
 __attribute__((noinline)) void sm_remember_code(struct sm *sm, uint32_t first_pc) {
     if (sm->kept) /* some fetches are in vain, and looked at first */
@@ -84,7 +81,7 @@ __attribute__((noinline)) void sm_remember_code(struct sm *sm, uint32_t first_pc
         if (sm->module->code[pc].op == OP_CALL)
             return;
     for (uint32_t i = kernel->first_pc / LINE_INSTRUCTIONS; i <= (kernel->end_pc - 1) / LINE_INSTRUCTIONS; i++)
-        if (++used[cache_set_of(sm->instruction, code_address(i * LINE_INSTRUCTIONS))] > sm->instruction_ways)
+        if (++used[cache_set_of(sm->instruction, sm_code_address(i * LINE_INSTRUCTIONS))] > sm->instruction_ways)
             return;
     sm->code_here = ARENA_ARRAY(sm->arena, uint64_t, sm->module->code_count / LINE_INSTRUCTIONS / 64 + 1);
 }
@@ -96,6 +93,19 @@ static bool is_here(const struct sm *sm, uint32_t pc) {
 
 static void fetched_soon(struct sm *sm, unsigned warp) {
     sm_event(sm, sm->now + sm->params.fetch_cycles, EVENT_FETCHED, warp);
+}
+
+void sm_ask_for_code(struct sm *sm, const struct cache_result *missed) {
+    for (uint32_t i = 0; i < missed->down_count; i++) {
+        const struct packet packet = {.address = missed->down[i].address,
+                                      .tag = TAG_INSTRUCTION,
+                                      .sm = sm->shape.id,
+                                      .bytes = missed->down[i].bytes,
+                                      .kind = PACKET_READ,
+                                      .sectors = sm_sectors(missed->down[i].address, missed->down[i].bytes)};
+        link_send(sm->requests, sm->now, &packet, 1, packet.bytes);
+        sm->stats.requests_sent++;
+    }
 }
 
 static void remember(struct sm *sm, uint32_t pc) {
@@ -120,7 +130,7 @@ static bool fetch_warp(struct sm *sm, unsigned warp) {
         sm->predictor->stats.vain_fetches++;
         return true;
     }
-    const struct request request = {.address = code_address(w->pc), .tag = warp, .bytes = SM_INSTRUCTION_BYTES};
+    const struct request request = {.address = sm_code_address(w->pc), .tag = warp, .bytes = SM_INSTRUCTION_BYTES};
     struct cache_result result;
     const uint32_t room = sm_room(sm);
     switch (cache_access(sm->instruction, &request, room, &result)) {
@@ -128,18 +138,7 @@ static bool fetch_warp(struct sm *sm, unsigned warp) {
         fetched_soon(sm, warp);
         remember(sm, w->pc);
         break;
-    case CACHE_MISS:
-        for (uint32_t i = 0; i < result.down_count; i++) {
-            const struct packet packet = {.address = result.down[i].address,
-                                          .tag = TAG_INSTRUCTION,
-                                          .sm = sm->shape.id,
-                                          .bytes = result.down[i].bytes,
-                                          .kind = PACKET_READ,
-                                          .sectors = sm_sectors(result.down[i].address, result.down[i].bytes)};
-            link_send(sm->requests, sm->now, &packet, 1, packet.bytes);
-            sm->stats.requests_sent++;
-        }
-        break;
+    case CACHE_MISS: sm_ask_for_code(sm, &result); break;
     case CACHE_PENDING: break;
     case CACHE_BLOCKED: return false;
     }

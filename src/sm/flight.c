@@ -1,10 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sm/flight.h"
 
+#include "sm/apart.h"
 #include "sm/ready.h"
 
 __attribute__((noinline)) uint32_t sm_use_flight(struct sm *sm) {
     return ++sm->flights_used < FLIGHTS_MAX ? sm->flights_used : NO_FLIGHT;
+}
+
+void sm_hold_guards(struct sm *sm, unsigned w, uint32_t number) {
+    const struct timed_guards *guards = &sm->guards.of[sm->flights[number].pc];
+    sm->flights[number].landed = false;
+    for (unsigned i = 0; i < guards->count; i++) {
+        SETS(sm)->warps[w].pending[guards->of[i].word].any |= guards->of[i].bit;
+        sm->guards.flights[(size_t)w * sm->guards.count + guards->of[i].number] = number;
+    }
+}
+
+bool sm_waits_for_copies(const struct sm *sm, unsigned w, uint32_t allowed) {
+    const struct sm_copies *copies = sm->copies ? &sm->copies[w] : NULL;
+    for (uint32_t age = allowed; copies && age < COPY_GROUPS; age++) /* 0: the group that is open */
+        if (copies->under_way[(copies->open - age) % COPY_GROUPS])
+            return true;
+    return false;
+}
+
+void sm_note_copy(struct sm *sm, unsigned w, struct flight *flight, enum timed_order order) {
+    struct sm_copies *copies = &sm->copies[w];
+    if (order == ORDER_COMMIT)
+        copies->open = (uint8_t)((copies->open + 1) % COPY_GROUPS);
+    else
+        flight->copies = copies->open, copies->under_way[copies->open]++;
 }
 
 void sm_launch_memory(struct sm *sm, unsigned w, uint32_t number, const struct timed *timed,
@@ -17,11 +43,14 @@ void sm_launch_memory(struct sm *sm, unsigned w, uint32_t number, const struct t
     warp->memory_in_flight++;
     SETS(sm)->near |= set_of(w);
     warp->atomics_in_flight += flight->ticket != NO_TICKET;
+    if (timed->order >= ORDER_COPY)
+        sm_note_copy(sm, w, flight, (enum timed_order)timed->order);
     const bool slow = access->kind != ACCESS_NONE ? access->space != SPACE_SHARED : timed->parameter != 0;
     sm_set_pending(warp->pending, timed, slow);
     sm_enqueue_memory(sm, number, timed, access, sm_read_operands(sm, w, timed));
+    if (sm->lane_tags)
+        flight->misses = 0, flight->entire = flight->landed = false;
     if (sm->slips) {
-        flight->lanes = 0, flight->entire = flight->landed = false;
         if (access->kind == ACCESS_NONE || access->space == SPACE_SHARED || access->space == SPACE_CONST ||
             access->space == SPACE_PARAM)
             sm_looked_up(sm, number, 0);
@@ -63,6 +92,25 @@ void sm_book_flight(struct sm *sm, unsigned slot, uint32_t number, const struct 
 }
 
 /* ---- the end of instructions, threads, blocks ---- */
+
+bool sm_keeps_guards(struct sm *sm, uint32_t number) {
+    struct flight *flight = &sm->flights[number];
+    if (flight->landed)
+        return false;
+    flight->landed = true;
+    sm_write_back_at(sm, sm->now + sm->guards.of[flight->pc].cycles, number);
+    return true;
+}
+
+uint32_t sm_newer_guard(struct sm *sm, uint32_t number, unsigned i) {
+    const struct flight *flight = &sm->flights[number];
+    uint32_t *last =
+        &sm->guards.flights[(size_t)flight->warp * sm->guards.count + sm->guards.of[flight->pc].of[i].number];
+    if (*last != number)
+        return *last;
+    *last = NO_FLIGHT;
+    return NO_FLIGHT;
+}
 
 void sm_end_if_done(struct sm *sm, unsigned number) {
     struct sm_place *place = &sm->places[number];

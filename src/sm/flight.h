@@ -4,8 +4,15 @@
 #ifndef HEDDLE_SM_FLIGHT_H
 #define HEDDLE_SM_FLIGHT_H
 
+#include "sm/copies.h"
 #include "sm/state.h"
 #include "sm/wheel.h"
+
+/* sm.late_guards: what it writes cannot guard yet. Its flight is written back twice: when its predicates can be read, it is kept, and when they guard.
+ * Then each may have a newer flight that writes it, or NO_FLIGHT: all of it guards. */
+SM_STAGE void sm_hold_guards(struct sm *sm, unsigned warp, uint32_t flight);
+SM_STAGE bool sm_keeps_guards(struct sm *sm, uint32_t flight);
+SM_STAGE uint32_t sm_newer_guard(struct sm *sm, uint32_t flight, unsigned i);
 
 static inline void sm_set_pending(struct sm_pending *pending, const struct timed *timed, bool memory) {
     pending[timed->word].any |= timed->written;
@@ -89,7 +96,10 @@ static inline void sm_launch_flight(struct sm *sm, unsigned w, uint32_t pc, cons
     sm->free_flight = sm_next_flight(sm, number);
     flight->pc = pc, flight->warp = (uint8_t)w;
     SETS(sm)->warps[w].in_flight++;
-    sm->progress[w] += timed->order == ORDER_PROGRESS;
+    if (timed->order == ORDER_PROGRESS)
+        sm->progress[w]++;
+    else if (timed->order == ORDER_GUARDS)
+        sm_hold_guards(sm, w, number);
     const enum sm_unit unit = timed->unit;
     if (unit == SM_UNIT_MEMORY) {
         sm_launch_memory(sm, w, number, timed, access);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stages once more, for SMs of more than 64 warps: sets of slots are of 128 bits, and what has them in it has other names
  * (sm/slot_set.h). Others see such an SM as every other, by struct sm and its entries. */
+#include "sm/apart.c"
 #include "sm/create.c"
 #include "sm/cycle.c"
 #include "sm/enqueue.c"
@@ -9,7 +10,18 @@
 #include "sm/issue.c"
 #include "sm/l2.c"
 #include "sm/memory.c"
+#include "sm/path_memory.c"
+#include "sm/path_slots.c"
+#include "sm/path_turns.c"
 #include "sm/regroup.c"
+#include "sm/subcore_create.c"
+#include "sm/subcore_cycle.c"
+#include "sm/subcore_depend.c"
+#include "sm/subcore_fetch.c"
+#include "sm/subcore_memory.c"
+#include "sm/subcore_operands.c"
+#include "sm/subcore_warps.c"
 #include "sm/tell.c"
+#include "sm/thread_board.c"
 #include "sm/wait.c"
 #include "sm/warps.c"

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The load/store unit: one transaction of the oldest memory instruction per cycle. Blocked, it sleeps until what it
  * waits for has come. */
+#include "sm/apart.h"
 #include "sm/book.h"
+#include "sm/operators.h"
+#include "sm/subcore.h"
 #include "sm/wheel.h"
 
 /* So many transactions ahead of a scattered access the L1 hears of the sets and lines to come. */
 enum { EXPECT_SETS = 4, EXPECT_LINES = 2 };
+
 static void complete_if_done(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
     if (!flight->sent || flight->outstanding)
@@ -23,85 +27,12 @@ static void complete_if_done(struct sm *sm, uint32_t number) {
     sm_event(sm, at, EVENT_WRITE_BACK, number);
 }
 
-/* ---- lanes that wait by themselves ---- */
-
-/* Who a transaction's data are for: a flight, and, above 32 bits, lanes of it. It stays theirs when the others have gone
- * on. */
+/* Who a transaction's data are for: a flight, and, above 32 bits, lanes of it, also when the others have gone on. */
 static uint64_t waiter_tag(const struct sm *sm, const struct queued *entry) {
     const uint32_t lanes = entry->lanes[entry->next];
-    if (!sm->slips || entry->kind == ACCESS_ATOMIC || !lanes)
+    if (!sm->lane_tags || entry->kind == ACCESS_ATOMIC || !lanes)
         return entry->flight;
     return (uint64_t)lanes << 32 | entry->flight;
-}
-
-/* A transaction of the flight waits for data. */
-static void note_miss(struct flight *flight, uint32_t lanes) {
-    flight->entire |= !lanes || (flight->lanes & lanes);
-    flight->lanes |= lanes;
-}
-
-void sm_looked_up(struct sm *sm, uint32_t number, uint32_t lanes) {
-    struct flight *flight = &sm->flights[number];
-    const unsigned w = flight->warp;
-    const enum op op = (enum op)sm->module->code[flight->pc].op;
-    if (op != OP_LD && op != OP_ST)
-        return;
-    const uint32_t misses = flight->entire ? 0 : flight->lanes & lanes;
-    const uint32_t apart = sm->mechanism->slipping->looked_up(sm->control, w, flight->pc, lanes & ~misses, misses);
-    if (apart) {
-        flight->apart = apart;
-        sm->places[flight->place].in_flight += bits_count(apart);
-        flight->outstanding = 0;
-    }
-    if (lanes &&
-        SETS(sm)->warps[w].group.asks) /* else it is being issued and is looked at after that, or has gone on */
-        SETS(sm)->front->update(sm, w);
-}
-
-static void arrive_apart(struct sm *sm, unsigned w, uint32_t lanes) {
-    const unsigned place = w / sm->shape.warps_per_place;
-    sm->places[place].in_flight -= bits_count(lanes);
-    if (sm->mechanism->slipping->arrived(sm->control, w, lanes))
-        SETS(sm)->front->update(sm, w);
-}
-
-void sm_arrive_apart(struct sm *sm, uint32_t number) {
-    struct flight *flight = &sm->flights[number];
-    if (flight->warp == OWN_L2) {
-        sm_l2_advance(sm);
-        return;
-    }
-    sm_free_flight(sm, number);
-    arrive_apart(sm, flight->warp, flight->lanes);
-}
-
-/* They are written to the warp's buffer as late as other data are to registers; at once if no flight is free. */
-static void take_apart(struct sm *sm, uint32_t from, uint32_t lanes) {
-    const unsigned w = sm->flights[from].warp;
-    sm->flights[from].apart &= ~lanes;
-    if (!sm->flights[from].apart && sm->flights[from].landed)
-        sm_free_flight(sm, from);
-    const uint32_t number = sm_take_flight(sm), delay = sm->params.l1_miss_latency + sm->params.pipeline_cycles;
-    if (number == NO_FLIGHT) {
-        arrive_apart(sm, w, lanes);
-        return;
-    }
-    sm->flights[number].pc = NO_PC;
-    sm->flights[number].warp = (uint8_t)w, sm->flights[number].lanes = lanes;
-    sm_write_back_at(sm, sm->now + (delay ? delay : 1), number);
-}
-
-/* The flight that waits for these data; NO_FLIGHT: lanes by themselves did. */
-static uint32_t take_data(struct sm *sm, uint64_t tag) {
-    const uint32_t lanes = (uint32_t)(tag >> 32), number = (uint32_t)tag;
-    if (!lanes)
-        return number;
-    if (sm->flights[number].apart & lanes) {
-        take_apart(sm, number, lanes);
-        return NO_FLIGHT;
-    }
-    sm->flights[number].lanes &= ~lanes;
-    return number;
 }
 
 static void pop_queue(struct sm *sm) {
@@ -110,7 +41,8 @@ static void pop_queue(struct sm *sm) {
     sm->collectors_used -= UINT64_C(1) << UNIT_BITS * SM_UNIT_MEMORY;
 }
 
-static inline void send(struct sm *sm, const struct queued *entry, const struct request *request, uint8_t kind) {
+static inline __attribute__((always_inline)) void send(struct sm *sm, const struct queued *entry,
+                                                       const struct request *request, uint8_t kind) {
     const struct flight *flight = &sm->flights[entry->flight];
     const bool to_own_l2 = sm->l2 && kind != PACKET_ATOMIC && request->tag != TAG_CONSTANT;
     struct packet own;
@@ -124,6 +56,7 @@ static inline void send(struct sm *sm, const struct queued *entry, const struct 
                               .lanes = entry->lanes[entry->next],
                               .kind = kind,
                               .row_hint = request->row_hint,
+                              .leaves_first = entry->operators & OPERATOR_L2_FIRST,
                               .place = entry->place,
                               .sectors = kind != PACKET_READ && request->tag == waiter_tag(sm, entry)
                                              ? entry->sectors[entry->next]
@@ -148,18 +81,25 @@ static __attribute__((noinline)) bool pass_l1(struct sm *sm, struct queued *entr
     return true;
 }
 
-/* The scheduler sends loads of some warps past the L1: as atomics, they go to the L2 and come back to their flight. Not where the
- * L1 may hold what the L2 does not have yet, or lanes wait for their own data. */
-static inline bool passes_by(const struct sm *sm, const struct queued *entry) {
+/* The scheduler sends loads of some warps past the L1, and so do cache operators: as atomics, they go to the L2 and come back to
+ * their flight. Not where the L1 may hold what the L2 does not have yet, or lanes wait for their own data. */
+static bool passes_by(struct sm *sm, const struct queued *entry, uint64_t address) {
     const unsigned w = sm->flights[entry->flight].warp;
-    return SETS(sm)->bypass && entry->kind == ACCESS_LOAD && w < SET_SLOTS && set_has(SETS(sm)->bypass, w) &&
-           !sm->l1_keeps_writes && !sm->loads_return_apart && !sm->slips && !sm->l2;
+    if (entry->kind != ACCESS_LOAD || sm->l1_keeps_writes || sm->loads_return_apart || sm->lane_tags || sm->l2)
+        return false;
+    if (entry->operators & OPERATOR_DROP_ALL && !entry->next)
+        cache_invalidate(sm->l1);
+    else if (entry->operators & OPERATOR_DROP)
+        cache_drop(sm->l1, address);
+    if (SETS(sm)->bypass && w < SET_SLOTS && set_has(SETS(sm)->bypass, w))
+        return true;
+    return entry->operators & OPERATOR_PAST_L1 ||
+           (entry->operators & OPERATOR_NO_ALLOCATE && !cache_holds(sm->l1, address));
 }
 
 /* One transaction; false: blocked. `watched`: the scheduler hears of it, or may send it past the L1. */
 static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct queued *entry, bool watched) {
     struct flight *flight = &sm->flights[entry->flight];
-    const uint32_t room = sm_room(sm);
     const bool alone = sm->loads_return_apart && entry->kind == ACCESS_LOAD;
     const uint32_t waiter = alone ? sm_regroup_split(sm, entry->flight, entry->lanes[entry->next]) : entry->flight;
     const struct request request = {.address = entry->address[entry->next],
@@ -169,11 +109,11 @@ static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct
                                     .kind = entry->kind == ACCESS_LOAD    ? REQUEST_READ
                                             : entry->kind == ACCESS_STORE ? REQUEST_WRITE
                                                                           : REQUEST_ATOMIC,
-                                    .row_hint = entry->row_hint,
+                                    .row_hint = entry->operators & OPERATOR_ROW,
                                     .local = entry->space == SPACE_LOCAL};
     if (request.kind == REQUEST_ATOMIC && sm->l1_keeps_writes)
         return pass_l1(sm, entry, &request, PACKET_ATOMIC);
-    if (watched && passes_by(sm, entry)) {
+    if (watched && passes_by(sm, entry, request.address)) {
         struct request past = request;
         past.tag |= TAG_PAST_L1;
         return pass_l1(sm, entry, &past, PACKET_READ);
@@ -184,7 +124,7 @@ static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct
         cache_own(sm->l1, flight->warp < FETCHES ? flight->warp : CACHE_NOBODY);
         owner = cache_owner(sm->l1, request.address);
     }
-    const enum cache_outcome outcome = cache_access(sm->l1, &request, room, &result);
+    const enum cache_outcome outcome = cache_access(sm->l1, &request, sm_room(sm), &result);
     if (alone && !(outcome != CACHE_BLOCKED && result.waits))
         sm_regroup_rejoin(sm, entry->flight, waiter);
     if (outcome == CACHE_BLOCKED) {
@@ -204,14 +144,16 @@ static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct
         sm->places[entry->place].stores += kind == PACKET_WRITE && !(handed_on && i == 0);
     }
     if (watched)
-        sm_tell_lookup(sm, entry, owner, outcome == CACHE_HIT);
+        sm_tell_lookup(sm, entry, owner, outcome);
+    if (watched && entry->operators & OPERATOR_FIRST)
+        cache_offer(sm->l1, request.address);
     sm->inst_stats[flight->pc].misses += outcome == CACHE_MISS;
     if (entry->kind == ACCESS_STORE && !handed_on)
         sm->places[entry->place].stores--;
     if (entry->kind == ACCESS_ATOMIC || result.waits) {
         sm->flights[waiter].outstanding++;
-        if (sm->slips)
-            note_miss(flight, entry->lanes[entry->next]);
+        if (sm->lane_tags)
+            sm_note_miss(flight, entry->lanes[entry->next]);
     } else if (entry->kind == ACCESS_LOAD)
         flight->done_cycle = sm->now + sm->params.l1_latency + sm->params.pipeline_cycles;
     return true;
@@ -298,16 +240,51 @@ static __attribute__((noinline)) void stop_pipeline(struct sm *sm) {
     }
 }
 
+/* All transactions of an instruction have been looked up. */
+static inline __attribute__((always_inline)) void end_access(struct sm *sm, const struct queued *entry) {
+    struct flight *flight = &sm->flights[entry->flight];
+    flight->sent = true;
+    const uint32_t number = entry->flight;
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; sm->lane_tags && i < entry->count; i++)
+        lanes |= entry->lanes[i];
+    pop_queue(sm);
+    if (lanes && sm->slips)
+        sm_looked_up(sm, number, lanes);
+    else if (lanes)
+        sm_divide_load(sm, number);
+    if (flight->warp != FETCHES)
+        SETS(sm)->near &= ~((slot_set)(flight->outstanding != 0) << flight->warp);
+    complete_if_done(sm, number);
+}
+
+/* Its share of the transactions in each of its passes, whose number is known beforehand. */
+static __attribute__((noinline)) void access_by_wavefronts(struct sm *sm, struct queued *entry) {
+    const uint32_t share = (entry->count - entry->next + entry->passes - 1) / entry->passes;
+    const bool watched = sm->hears || operators_or_bypass(sm, entry);
+    for (uint32_t i = 0; i < share; i++, entry->next++)
+        if (!(watched ? transact_watched(sm, entry) : transact(sm, entry, false))) {
+            sm->lsu_blocked = true;
+            return;
+        }
+    const uint32_t rest = --entry->passes;
+    if (entry->next < entry->count)
+        return;
+    sm->lsu_busy = sm->now + 1 + rest + entry->idle;
+    if (sm->flights[entry->flight].done_cycle)
+        sm->flights[entry->flight].done_cycle += rest;
+    end_access(sm, entry);
+}
+
 void sm_memory(struct sm *sm) {
     struct queued *entry = &sm->queue[sm->queue_head];
     if (entry->ready_cycle > sm->now)
         return;
-    struct flight *flight = &sm->flights[entry->flight];
     if (entry->space == SPACE_SHARED) {
         /* a word of each bank a cycle; no less than the group takes to issue */
         const uint32_t passes = entry->passes > sm->wide ? entry->passes : sm->wide;
         sm->stats.shared_passes += entry->passes - 1;
-        sm->lsu_busy = sm->now + passes;
+        sm->lsu_busy = sm->now + (passes > sm->shared_least ? passes : sm->shared_least);
         sm_event(sm, sm->now + passes - 1 + sm->params.shared_latency + sm->params.pipeline_cycles, EVENT_WRITE_BACK,
                  entry->flight);
         pop_queue(sm);
@@ -317,10 +294,18 @@ void sm_memory(struct sm *sm) {
         access_constant(sm, entry);
         return;
     }
-    if (sm->l2 && !sm_l2_takes(sm, entry->count)) {
-        sm->blocked = (struct cache_blocked){.cause = CACHE_NO_ROOM}; /* until anything happens: it empties by itself */
-        sm->lsu_blocked = true;
-        return;
+    bool watched = operators_or_bypass(sm, entry);
+    if (sm->unusual) {
+        watched |= sm->hears != 0;
+        if (sm->l2 && !sm_l2_takes(sm, entry->count)) {
+            sm->blocked = (struct cache_blocked){.cause = CACHE_NO_ROOM}; /* until anything happens */
+            sm->lsu_blocked = true;
+            return;
+        }
+        if (sm->params.l1_wavefronts) {
+            access_by_wavefronts(sm, entry);
+            return;
+        }
     }
     /* one access a cycle and bank, in order */
     const uint32_t atom = cache_atom_bytes(sm->l1);
@@ -336,22 +321,12 @@ void sm_memory(struct sm *sm) {
             cache_expect_set(sm->l1, entry->address[entry->next + EXPECT_SETS]);
             cache_expect_line(sm->l1, entry->address[entry->next + EXPECT_LINES]);
         }
-        if (!(sm->hears || SETS(sm)->bypass ? transact_watched(sm, entry) : transact(sm, entry, false))) {
+        if (!(watched ? transact_watched(sm, entry) : transact(sm, entry, false))) {
             sm->lsu_blocked = true;
             return;
         }
     }
-    flight->sent = true;
-    const uint32_t number = entry->flight;
-    uint32_t lanes = 0;
-    for (uint32_t i = 0; sm->slips && i < entry->count; i++)
-        lanes |= entry->lanes[i];
-    pop_queue(sm);
-    if (lanes)
-        sm_looked_up(sm, number, lanes);
-    if (flight->warp != FETCHES)
-        SETS(sm)->near &= ~((slot_set)(flight->outstanding != 0) << flight->warp);
-    complete_if_done(sm, number);
+    end_access(sm, entry);
 }
 
 void sm_acknowledge(struct sm *sm, unsigned number) {
@@ -410,7 +385,7 @@ static inline void data_arrived(struct sm *sm, uint64_t address) {
     if (arrival.writes_back)
         write_back(sm, &arrival);
     for (uint32_t i = 0; i < arrival.count; i++) {
-        const uint32_t number = take_data(sm, arrival.tags[i]);
+        const uint32_t number = sm_take_data(sm, arrival.tags[i]);
         if (number == NO_FLIGHT)
             continue;
         struct flight *flight = &sm->flights[number];
@@ -425,7 +400,9 @@ void sm_data_arrived(struct sm *sm, uint64_t address) { data_arrived(sm, address
 
 /* What others than the L1 asked for: seldom, so it is kept out of the loop that replies come in. */
 static __attribute__((noinline)) void arrive_elsewhere(struct sm *sm, const struct packet *packet) {
-    if (packet->tag == TAG_INSTRUCTION)
+    if (packet->tag == TAG_INSTRUCTION && sm->cores)
+        subcore_line_arrived(sm, packet->address);
+    else if (packet->tag == TAG_INSTRUCTION)
         sm_instruction_arrived(sm, packet->address);
     else if (packet->tag == TAG_CONSTANT)
         constant_arrived(sm, packet->address);
@@ -443,7 +420,7 @@ void sm_reply(struct sm *sm, const struct packet *packet) {
         arrive_elsewhere(sm, packet);
         return;
     }
-    const bool past_l1 = !sm->slips && packet->tag & TAG_PAST_L1;
+    const bool past_l1 = !sm->lane_tags && packet->tag & TAG_PAST_L1;
     if (packet->kind == PACKET_ATOMIC || past_l1) {
         struct flight *flight = &sm->flights[(uint32_t)packet->tag];
         flight->outstanding--;

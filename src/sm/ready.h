@@ -3,6 +3,7 @@
 #ifndef HEDDLE_SM_READY_H
 #define HEDDLE_SM_READY_H
 
+#include "sm/copies.h"
 #include "sm/state.h"
 
 /* The books of its present wait are closed where another begins. */
@@ -55,7 +56,9 @@ static inline bool sm_waits_for_order(const struct sm *sm, unsigned w, const str
     const struct sm_warp *warp = &SETS(sm)->warps[w];
     if (timed->order == ORDER_FENCE)
         return warp->memory_in_flight || sm->places[w / sm->shape.warps_per_place].stores;
-    return timed->order == ORDER_AFTER_ATOMICS && warp->atomics_in_flight;
+    if (timed->order == ORDER_COPIES)
+        return sm_waits_for_copies(sm, w, timed->parameter);
+    return (timed->order == ORDER_AFTER_ATOMICS || timed->order == ORDER_COPY) && warp->atomics_in_flight;
 }
 
 /* What the instruction's registers wait for; WAIT_TURN: nothing. */

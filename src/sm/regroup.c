@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The front end of groups that form anew: a group leaves its slot when it issues, its threads are on their own until their
- * instruction is written back, each load's as their data come, and what they form then stands in any slot. */
+ * instruction is written back, each load's as their data come, and what they form then stands in any slot. With a scoreboard by
+ * thread (thread_board.c) they come back as soon as what they issue next needs nothing that is still in flight. */
 #include <string.h>
 
 #include "simt/threads.h"
 #include "sm/cycle.h"
 #include "sm/flight.h"
 #include "sm/issue.h"
+#include "sm/regroup.h"
+#include "sm/wheel.h"
 
-struct regroup {
-    uint16_t (*threads)[LANES_MAX]; /* of each flight */
-    uint32_t alive, at_memory;      /* threads */
-    uint32_t issued_pc[SET_SLOTS];  /* of the last issue of each slot */
-    /* Where slots keep their threads (`ahead`): */
-    uint32_t *stays;          /* of each flight: lanes at a barrier, beyond its write-back if it opens later */
-    uint16_t *barrier_flight; /* of each thread at a barrier: the flight that took it there plus 1; 0: written back */
-    uint8_t *barrier_slot;    /* and the slot that it was issued from */
-};
-
-struct regroup *sm_regroup_create(struct arena *arena, unsigned warps) {
-    struct regroup *regroup = ARENA_NEW(arena, struct regroup);
+struct regroup *sm_regroup_create(struct sm *sm) {
+    struct arena *arena = sm->arena;
+    const unsigned warps = sm->warp_count;
+    struct regroup *regroup = sm->regroup = ARENA_NEW(arena, struct regroup);
     regroup->threads = arena_alloc_aligned(arena, FLIGHTS_MAX * sizeof *regroup->threads, 64);
     regroup->stays = ARENA_ARRAY(arena, uint32_t, FLIGHTS_MAX);
     regroup->barrier_flight = ARENA_ARRAY(arena, uint16_t, (size_t)warps * LANES_MAX);
     regroup->barrier_slot = ARENA_ARRAY(arena, uint8_t, (size_t)warps * LANES_MAX);
+    regroup->board = sm->params.pipeline == SM_SCOREBOARD ? sm_board_create(sm) : NULL;
     return regroup;
 }
 
@@ -37,7 +33,8 @@ static void start_threads(struct sm *sm, unsigned warp, uint32_t pc, uint32_t la
 
 void sm_regroup_advance(struct sm *sm) {
     sm->mechanism_wake = NO_CYCLE;
-    sm_look_again(sm, &sm_formed_groups, sm->forming->advance(sm->control));
+    if (sm->forming) /* else paths have asked for the cycle: path_memory.c, path_turns.c */
+        sm_look_again(sm, &sm_formed_groups, sm->forming->advance(sm->control));
 }
 
 /* Every unfinished thread waits for memory, or for threads that do. */
@@ -66,7 +63,7 @@ static void consider_held(struct sm *sm, unsigned w) {
     sm_set_wait(sm, w, here ? warp->held : WAIT_FETCH);
 }
 
-/* The group in a slot: whoever is in it has no instruction in flight, so that no register is waited for. */
+/* The group in a slot: whoever is in it has no instruction in flight, or none whose registers it needs. */
 static void consider_formed(struct sm *sm, unsigned slot) {
     struct sm_warp *warp = &SETS(sm)->warps[slot];
     if (!set_has(SETS(sm)->used, slot))
@@ -82,6 +79,8 @@ static void consider_formed(struct sm *sm, unsigned slot) {
         warp->buffer_end = warp->pc;
     } else if (timed->order == ORDER_FENCE && !sm->forming->more && sm->places[place_of(sm, &warp->group)].stores)
         wait = WAIT_MEMORY;
+    else if (sm->regroup->board && !sm->forming->more)
+        wait = sm_board_look(sm, slot, &warp->group);
     warp->buffer_pc = warp->pc;
     sm_join_sets(sm, slot, wait, timed->unit);
     sm_set_wait(sm, slot, wait);
@@ -102,6 +101,8 @@ static void update_formed(struct sm *sm, unsigned slot) {
     if (warp->waits) {
         bool memory = false;
         warp->group.pc = sm->forming->ahead ? sm->forming->ahead(sm->control, slot, &memory) : NO_PC;
+        if (sm->regroup->board) /* what it waits for need not be what it issued last */
+            memory = sm->regroup->board->at_memory[slot] != 0;
         warp->held = warp->at_barrier ? WAIT_BARRIER : memory ? WAIT_MEMORY : WAIT_REGISTER;
     }
     if (warp->group.pc == NO_PC) {
@@ -135,12 +136,46 @@ static void update_formed(struct sm *sm, unsigned slot) {
 
 /* ---- back from the pipeline ---- */
 
+/* These threads come back to the mechanism, as far as nothing holds back what they issue next. */
+static void come_back(struct sm *sm, const uint16_t *threads, uint32_t lanes) {
+    struct thread_board *board = sm->regroup->board;
+    if (board)
+        lanes = sm_board_ready(sm, threads, lanes);
+    if (lanes)
+        sm_look_again(sm, &sm_formed_groups, sm->forming->returned(sm->control, threads, lanes));
+    if (!board || !board->changed)
+        return;
+    const slot_set changed = board->changed;
+    board->changed = 0;
+    if (sm->forming->ahead) /* slots that keep their threads wait for something else now */
+        sm_look_again(sm, &sm_formed_groups, changed);
+}
+
+/* What an instruction writes is there, and threads that waited for it go on. False: it is written back once more. */
+static bool free_registers(struct sm *sm, uint32_t number) {
+    struct thread_board *board = sm->regroup->board;
+    const uint16_t *threads = sm->regroup->threads[number];
+    const uint32_t lanes = board->tracked[number];
+    const bool over = sm_board_written(sm, number);
+    if (over)
+        board->tracked[number] = 0;
+    const uint32_t freed = sm_board_freed(sm, threads, lanes);
+    if (freed || board->changed)
+        come_back(sm, threads, freed);
+    uint64_t blocked = board->blocked;
+    for (board->blocked = 0; blocked; blocked &= blocked - 1)
+        consider_formed(sm, bits_first64(blocked));
+    return over;
+}
+
 static void write_back_group(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
     struct sm_place *place = &sm->places[flight->place];
     const uint32_t lanes = flight->lanes;
     if (flight->ticket != NO_TICKET)
         sm->executor.finish(sm->executor.self, flight->ticket);
+    if (sm->regroup->board && sm->regroup->board->tracked[number] && !free_registers(sm, number))
+        return;
     place->in_flight--;
     if (flight->slow)
         sm->regroup->at_memory -= bits_count(lanes);
@@ -149,13 +184,31 @@ static void write_back_group(struct sm *sm, uint32_t number) {
     sm->regroup->stays[number] = 0;
     sm_free_flight(sm, number);
     if (lanes)
-        sm_look_again(sm, &sm_formed_groups, sm->forming->returned(sm->control, sm->regroup->threads[number], lanes));
+        come_back(sm, sm->regroup->threads[number], lanes);
     sm_end_if_done(sm, (unsigned)(place - sm->places));
+}
+
+/* These threads of an instruction come back in that cycle, whatever they have in flight; answers those for which there is no
+ * flight. */
+static uint32_t send_ahead(struct sm *sm, const struct flight *of, const uint16_t *threads, uint32_t lanes,
+                           uint64_t cycle) {
+    const uint32_t part = lanes ? sm_take_flight(sm) : NO_FLIGHT;
+    if (part == NO_FLIGHT)
+        return lanes;
+    sm->flights[part] = (struct flight){
+        .pc = of->pc, .warp = of->warp, .place = of->place, .lanes = lanes, .sent = true, .ticket = NO_TICKET};
+    sm->regroup->board->tracked[part] = 0;
+    memcpy(sm->regroup->threads[part], threads, sizeof sm->regroup->threads[part]);
+    sm->places[of->place].in_flight++;
+    sm_write_back_at(sm, cycle, part);
+    return 0;
 }
 
 uint32_t sm_regroup_split(struct sm *sm, uint32_t number, uint32_t lanes) {
     struct flight *whole = &sm->flights[number];
-    const uint32_t part = lanes & whole->lanes ? sm_take_flight(sm) : NO_FLIGHT;
+    struct thread_board *board = sm->regroup->board;
+    const uint32_t tracked = board ? board->tracked[number] : 0;
+    const uint32_t part = lanes & (whole->lanes | tracked) ? sm_take_flight(sm) : NO_FLIGHT;
     if (part == NO_FLIGHT) /* they come back with the others */
         return number;
     sm->flights[part] = *whole;
@@ -164,6 +217,8 @@ uint32_t sm_regroup_split(struct sm *sm, uint32_t number, uint32_t lanes) {
     sm->flights[part].outstanding = 0;
     sm->flights[part].is_load = false; /* a load has one latency, that of its last lanes */
     whole->lanes &= ~lanes;
+    if (board)
+        board->tracked[part] = tracked & lanes, board->tracked[number] = tracked & ~lanes;
     sm->places[whole->place].in_flight++;
     memcpy(sm->regroup->threads[part], sm->regroup->threads[number], sizeof sm->regroup->threads[part]);
     return part;
@@ -173,6 +228,8 @@ void sm_regroup_rejoin(struct sm *sm, uint32_t number, uint32_t part) {
     if (part == number)
         return;
     sm->flights[number].lanes |= sm->flights[part].lanes;
+    if (sm->regroup->board)
+        sm->regroup->board->tracked[number] |= sm->regroup->board->tracked[part], sm->regroup->board->tracked[part] = 0;
     sm->places[sm->flights[number].place].in_flight--;
     sm_free_flight(sm, part);
 }
@@ -181,11 +238,11 @@ void sm_regroup_rejoin(struct sm *sm, uint32_t number, uint32_t part) {
 static void stay(struct sm *sm, uint32_t number, uint32_t lanes) {
     struct regroup *regroup = sm->regroup;
     const unsigned slot = sm->flights[number].warp;
-    regroup->stays[number] = lanes;
+    regroup->stays[number] = regroup->board ? 0 : lanes; /* by thread: they need not wait for its write-back */
     SETS(sm)->warps[slot].at_barrier += bits_count(lanes);
     for (BITS_EACH(lane, lanes)) {
         const unsigned thread = regroup->threads[number][lane];
-        regroup->barrier_flight[thread] = (uint16_t)(number + 1);
+        regroup->barrier_flight[thread] = (uint16_t)(regroup->board ? 0 : number + 1);
         regroup->barrier_slot[thread] = (uint8_t)slot;
     }
 }
@@ -202,6 +259,26 @@ static void return_with_flight(struct sm *sm, unsigned thread) {
         }
 }
 
+/* The flight's instruction, of these lanes of its threads, is on its way; those that go on come back when they have issued, but
+ * for asynchronous copies, of which a thread has one at a time. */
+static void track(struct sm *sm, uint32_t number, uint32_t lanes, const struct executed *executed,
+                  const struct access *access) {
+    struct flight *flight = &sm->flights[number];
+    sm_board_issued(sm, number, lanes, executed, access);
+    if (sm->timed[flight->pc].order != ORDER_COPY)
+        flight->lanes =
+            send_ahead(sm, flight, sm->regroup->threads[number], flight->lanes, sm->now + sm->regroup->issue_cycles);
+}
+
+/* These threads of a warp, which waited for others, come back in the next cycle. */
+static slot_set go_ahead(struct sm *sm, unsigned warp, const uint16_t *threads, uint32_t lanes) {
+    const uint32_t pc = sm->regroup->board->next[threads[bits_first(lanes)]];
+    const struct flight flight = {.pc = pc, .place = (uint8_t)(warp / sm->shape.warps_per_place)};
+    if (send_ahead(sm, &flight, threads, lanes, sm->now + 1))
+        come_back(sm, threads, lanes);
+    return 0;
+}
+
 /* The barrier of these lanes of the warp has opened: they come back, those that their slot keeps (`ahead`) when their
  * instruction is written back too. */
 static slot_set go_on_threads(struct sm *sm, unsigned warp, uint32_t lanes) {
@@ -211,7 +288,7 @@ static slot_set go_on_threads(struct sm *sm, unsigned warp, uint32_t lanes) {
     slot_set changed = 0;
     threads_of_warp(threads, warp, LANES_MAX);
     if (!sm->forming->ahead)
-        return sm->forming->returned(sm->control, threads, lanes);
+        return regroup->board ? go_ahead(sm, warp, threads, lanes) : sm->forming->returned(sm->control, threads, lanes);
     for (BITS_EACH(lane, lanes)) {
         const unsigned thread = threads[lane], slot = regroup->barrier_slot[thread];
         if (--SETS(sm)->warps[slot].at_barrier == 0)
@@ -221,7 +298,18 @@ static slot_set go_on_threads(struct sm *sm, unsigned warp, uint32_t lanes) {
         else
             back |= UINT32_C(1) << lane;
     }
+    if (regroup->board)
+        return changed | go_ahead(sm, warp, threads, back);
     return back ? changed | sm->forming->returned(sm->control, threads, back) : changed;
+}
+
+/* What they waited at finds no room in the pipeline. */
+static slot_set go_past(struct sm *sm, unsigned warp, uint32_t pc, const uint16_t *threads, uint32_t lanes) {
+    if (!sm->regroup->board)
+        return sm->forming->returned(sm->control, threads, lanes);
+    for (BITS_EACH(lane, lanes))
+        sm->regroup->board->next[threads[lane]] = pc + 1;
+    return go_ahead(sm, warp, threads, lanes);
 }
 
 /* Threads of one warp, whose group has no threads of its own, go on together, through the pipeline where it has room for one
@@ -232,26 +320,42 @@ static slot_set launch_threads(struct sm *sm, unsigned slot, unsigned warp, cons
     uint16_t threads[LANES_MAX];
     threads_of_warp(threads, warp, LANES_MAX);
     if (!sm_takes(sm, pc))
-        return sm->forming->returned(sm->control, threads, lanes);
+        return go_past(sm, warp, pc, threads, lanes);
     const uint32_t number = sm_take_flight(sm);
     sm->flights[number] = (struct flight){
         .pc = pc, .place = (uint8_t)(warp / sm->shape.warps_per_place), .lanes = lanes, .ticket = NO_TICKET};
     memcpy(sm->regroup->threads[number], threads, sizeof threads);
     sm->places[sm->flights[number].place].in_flight++;
+    if (sm->regroup->board) {
+        const struct executed passed = {.flow = FLOW_NEXT, .pc = pc, .lanes = lanes};
+        track(sm, number, lanes, &passed, access);
+    }
     sm_book_flight(sm, slot, number, access, bundle);
     return 0;
 }
 
 /* ---- issue ---- */
 
-/* Memory instructions need a place in the queue, fences that the block's stores have arrived. */
+/* Memory instructions need a place in the queue, fences that the block's stores have arrived, all their registers: who has joined
+ * the group in this cycle may wait for some. */
 static bool has_room(struct sm *sm, const struct group *group) {
     const struct timed *timed = &sm->timed[group->pc];
     if (sm->free_flight == NO_FLIGHT)
         return false;
     if (timed->order == ORDER_FENCE && sm->places[place_of(sm, group)].stores)
         return false;
+    if (sm->regroup->board && sm_board_wait(sm, group) != WAIT_TURN)
+        return false;
     return timed->unit != SM_UNIT_MEMORY || sm->queue_count < sm->params.memory_queue;
+}
+
+static void note_issue(struct sm *sm, unsigned slot, uint32_t pc, bool slow) {
+    const slot_set bit = set_of(slot);
+    if (sm->regroup->issued_pc[slot] == pc) /* one more group of the same instruction */
+        return;
+    SETS(sm)->near = slow ? SETS(sm)->near | bit : SETS(sm)->near & ~bit;
+    sm->progress[slot] += sm->timed[pc].order == ORDER_PROGRESS;
+    sm->regroup->issued_pc[slot] = pc;
 }
 
 /* The slots that may have changed. */
@@ -283,13 +387,10 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
     uint16_t *threads = sm->regroup->threads[number];
     memcpy(threads, group->threads, sizeof sm->regroup->threads[number]);
     sm->places[home].in_flight++;
-    sm->regroup->at_memory += slow ? bits_count(going) : 0;
-    if (sm->regroup->issued_pc[slot] != group->pc) { /* else one more group of the same instruction */
-        const slot_set bit = set_of(slot);
-        SETS(sm)->near = slow ? SETS(sm)->near | bit : SETS(sm)->near & ~bit;
-        sm->progress[slot] += sm->timed[group->pc].order == ORDER_PROGRESS;
-        sm->regroup->issued_pc[slot] = group->pc;
-    }
+    if (sm->regroup->board)
+        track(sm, number, group->lanes, &executed, &access);
+    sm->regroup->at_memory += slow ? bits_count(sm->flights[number].lanes) : 0;
+    note_issue(sm, slot, group->pc, slow);
     slot_set changed = sm->mechanism->issued(sm->control, slot, group, &executed);
     sm_tell_observer(sm, slot,
                      &(struct group){.pc = group->pc, .lanes = group->lanes, .threads = sm->regroup->threads[number]},
@@ -339,6 +440,7 @@ static unsigned issue_formed_one(struct sm *sm, unsigned scheduler, slot_set pos
     struct bundle bundle = {.turns = sm->forming->turns ? sm->forming->turns(sm->control, slot) : 1};
     struct group group = warp->group;
     slot_set changed = set_of(slot);
+    sm->regroup->issue_cycles = bundle.turns * sm->wide;
     sm->scheduler_pc[scheduler] = warp->pc;
     sm->inst_stats[warp->pc].waits[warp->stage] += sm->now - warp->since;
     warp->since = sm->now + 1;

@@ -20,6 +20,7 @@ static inline unsigned set_first(slot_set set) {
 #define sm_sets sm_sets_many
 #define sm_front sm_front_many
 #define wheel_slot wheel_slot_many
+#define subcores subcores_many
 #define scheduler_view scheduler_view_many
 #define scheduler_shape scheduler_shape_many
 #define scheduler_ops scheduler_ops_many
@@ -48,6 +49,23 @@ static inline unsigned set_oldest(slot_set set, const slot_set *older) {
     while ((set &= older[oldest]) != 0)
         oldest = set_first(set);
     return oldest;
+}
+/* The one that started last. */
+static inline unsigned set_youngest(slot_set set, const slot_set *older) {
+    unsigned youngest = set_first(set);
+    while ((set &= ~older[youngest] & ~set_of(youngest)) != 0)
+        youngest = set_first(set);
+    return youngest;
+}
+/* Greedy then oldest: the same as before while it can; the set must not be empty. */
+static inline unsigned set_greedy(slot_set set, unsigned last, const slot_set *older) {
+    return set_has(set, last) ? last : set_oldest(set, older);
+}
+static inline unsigned set_count(slot_set set) {
+    unsigned count = 0;
+    for (; set; set &= set - 1)
+        count++;
+    return count;
 }
 /* The first behind `last`, round-robin; the set must not be empty. */
 static inline unsigned set_next(slot_set set, unsigned last) {

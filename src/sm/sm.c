@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sm/state.h"
+#include "sm/path_slots.h"
 
 #define ENTRY(field, unit, help) STAT_ENTRY(struct sm_stats, field, unit, help)
 const struct stat_description sm_stats_table[] = {
@@ -32,8 +32,15 @@ const char *const sm_wait_names[WAIT_COUNT] = {"fetch", "register", "memory", "b
 
 /* ---- keys and mechanisms ---- */
 
-enum sm_pipeline sm_pipeline(const struct sm_params *params, const struct divergence_ops *mechanism) {
-    const bool one_in_flight = mechanism->forming || mechanism->slipping;
+/* Groups that form anew: one instruction of a thread in flight although the pipeline could have several? */
+static bool forms_one_in_flight(const struct sm_params *params, const struct divergence_forming *forming,
+                                const void *own) {
+    return params->formed_in_flight == SM_FORMED_ONE || (forming->one_in_flight && forming->one_in_flight(own));
+}
+
+enum sm_pipeline sm_pipeline(const struct sm_params *params, const struct divergence_ops *mechanism, const void *own) {
+    const bool one_in_flight =
+        mechanism->slipping || (mechanism->forming && forms_one_in_flight(params, mechanism->forming, own));
     return one_in_flight && params->pipeline == SM_SCOREBOARD ? SM_BARREL : (enum sm_pipeline)params->pipeline;
 }
 
@@ -67,10 +74,12 @@ const struct sm_params *sm_params_of(const struct sm *sm) { return &sm->params; 
 /* ---- blocks ---- */
 
 unsigned sm_free_places(const struct sm *sm) {
+    const unsigned taken = sm->places_used + sm->given_count;
+    if (taken >= sm->shape.places)
+        return 0;
     unsigned most = sm->shape.places;
     for (unsigned s = 0; s < sm->params.schedulers; s++)
         most = sm->schedulers[s] && sm->blocks_most[s] < most ? sm->blocks_most[s] : most;
-    const unsigned taken = sm->places_used + sm->given_count;
     return most > taken ? most - taken : 0;
 }
 
@@ -124,6 +133,7 @@ void sm_describe(const struct sm *sm, struct report *report) { sm->entries->desc
 /* ---- for watchers ---- */
 
 unsigned sm_slot_count(const struct sm *sm) { return sm->slot_count; }
+unsigned sm_warp_of(const struct sm *sm, unsigned slot) { return sm->paths ? sm->paths->home[slot] : slot; }
 const struct sm_shape *sm_shape_of(const struct sm *sm) { return &sm->shape; }
 uint64_t sm_block_of(const struct sm *sm, unsigned warp) { return sm->places[warp / sm->shape.warps_per_place].block; }
 
@@ -206,6 +216,8 @@ struct predictor_shape sm_predictor_keys(const struct sm_params *params, const v
 }
 
 enum status sm_create(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report) {
-    const bool many = parts->shape->places * parts->shape->warps_per_place > SET_SLOTS;
+    const unsigned warps = parts->shape->places * parts->shape->warps_per_place;
+    const unsigned paths = path_slots_of(parts->mechanism, parts->shape->own_params[OWN_MECHANISM]);
+    const bool many = warps > SET_SLOTS || path_slots_needed(paths, warps, parts->params->schedulers) > SET_SLOTS;
     return (many ? &sm_many : &sm_few)->create(out, arena, parts, report);
 }

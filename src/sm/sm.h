@@ -16,7 +16,8 @@
 #include "sm/histograms.h"
 #include "sm/predictor/predictor.h"
 
-enum sm_pipeline { SM_SCOREBOARD, SM_BARREL, SM_ONE_CYCLE };
+enum sm_formed { SM_FORMED_SCOREBOARD, SM_FORMED_ONE };
+enum sm_pipeline { SM_SCOREBOARD, SM_BARREL, SM_ONE_CYCLE, SM_CONTROL_BITS };
 enum sm_return { SM_RETURN_OWN, SM_RETURN_THREAD, SM_RETURN_GROUP };
 
 struct sm_params {
@@ -31,7 +32,7 @@ enum sm_slot {
     SLOT_MEMORY = 8,
     SLOT_IDLE,
     SLOT_STALL, /* by the unit whose collectors are taken, in the order of enum sm_unit; by instructions in flight; by the scheduler */
-    SLOT_STALL_COUNT = 7,
+    SLOT_STALL_COUNT = 8,
     SLOT_COUNT = SLOT_STALL + SLOT_STALL_COUNT
 };
 
@@ -94,14 +95,15 @@ struct sm_observer {
 enum { SM_FLIGHTS = 512 };
 struct sm_flight_view {
     uint32_t pc;
-    unsigned slot, outstanding; /* outstanding: transactions whose data have not come */
-    bool is_memory, sent;       /* of the memory unit; every transaction has been made */
+    unsigned slot,
+        outstanding; /* slot: of several paths the warp's first; outstanding: transactions whose data have not come */
+    bool is_memory, sent; /* of the memory unit; every transaction has been made */
 };
 /* What stands in an issue slot. */
 struct sm_slot_view {
     bool used;
     uint32_t pc, lanes;
-    const uint16_t *threads; /* NULL: of the warp whose number the slot has */
+    const uint16_t *threads; /* NULL: of the warp of the slot (sm_warp_of) */
     enum sm_wait wait;
 };
 
@@ -118,14 +120,19 @@ struct sm_shape {
     bool l1_far;                        /* cache_is_far, of all SMs together */
 };
 
-/* The pipeline that an SM has with this mechanism: where threads, or warps that may part, have one instruction in flight
- * there is no scoreboard. */
-enum sm_pipeline sm_pipeline(const struct sm_params *params, const struct divergence_ops *mechanism);
+/* The pipeline that an SM has with this mechanism and these values of its keys: where threads, or warps that may part, have one
+ * instruction in flight there is no scoreboard. */
+enum sm_pipeline sm_pipeline(const struct sm_params *params, const struct divergence_ops *mechanism, const void *own);
 /* Does an SM never read this key with this mechanism? */
 bool sm_ignores(const struct divergence_ops *mechanism, const char *key);
 /* What it was made with. */
 const struct sm_params *sm_params_of(const struct sm *sm);
 /* Are conditional branches predicted, or waited for? */
+/* Of an instruction, as the memory system and the instruction cache know it; SM_CONTROL_BITS has other ones. */
+#define SM_CODE_SPACE (UINT64_C(1) << 41)
+#define SM_PARAMETER_SPACE (UINT64_C(1) << 42) /* where the memory system sees the parameters of a kernel */
+enum { SM_INSTRUCTION_BYTES = 8 };
+static inline uint64_t sm_code_address(uint32_t pc) { return SM_CODE_SPACE + (uint64_t)pc * SM_INSTRUCTION_BYTES; }
 bool sm_predicts(const struct sm_params *params);
 /* The keys of a predictor; `own`: values of those of its own. */
 struct predictor_shape sm_predictor_keys(const struct sm_params *params, const void *own);
@@ -139,10 +146,10 @@ static inline uint32_t sm_issue_cycles(const struct sm_params *params, unsigned 
     return (warp_size + params->lanes - 1) / params->lanes;
 }
 
-/* What an SM keeps from launch to launch. */
+/* The caches of an SM, most of which outlive a launch. */
 struct sm_caches {
     struct cache *instruction, *constant;
-    struct cache *l1; /* NULL: a launch has its own */
+    struct cache *l1;
     struct cache *l2; /* NULL: it has none of its own */
     uint32_t l2_latency;
     uint64_t l1_bytes;
@@ -187,6 +194,8 @@ bool sm_is_stuck(const struct sm *sm);
 void sm_describe(const struct sm *sm, struct report *report);
 /* For watchers. Threads are numbered through the SM; warp w has numbers from w * LANES_MAX on, as many as it has threads. */
 unsigned sm_slot_count(const struct sm *sm);
+/* Whose threads a slot issues, where groups name none. */
+unsigned sm_warp_of(const struct sm *sm, unsigned slot);
 struct sm_slot_view sm_view_slot(const struct sm *sm, unsigned slot);
 /* A bit for each flight that is on its way; what it is. */
 void sm_flights(const struct sm *sm, uint64_t used[SM_FLIGHTS / 64]);

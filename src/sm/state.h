@@ -13,8 +13,7 @@
 #include "sm/timed.h"
 
 enum {
-    WHEEL_SLOTS =
-        128, /* most events are nearer; all SMs' slots are gone through and should stay in the host's caches */
+    WHEEL_SLOTS = 128, /* most events are nearer; all SMs' slots should stay in the host's caches */
     FLIGHTS_MAX = SM_FLIGHTS,
     UNITS_MAX = 16,
     TRANSACTIONS_MAX = 64,
@@ -23,33 +22,32 @@ enum {
     OWN_L2_QUEUE = 1024,
     OWN_L2 = 255,  /* in place of a flight's warp */
     FETCHES = 254, /* the same: for nobody who waits */
-    FETCHES_MAX = FLIGHTS_MAX / 4,
-    SM_INSTRUCTION_BYTES = 8
+    FETCHES_MAX = FLIGHTS_MAX / 4
 };
 #define NO_FLIGHT UINT32_MAX
 /* Tags of requests that are not the data cache's; its own are numbers of flights. */
 #define TAG_INSTRUCTION UINT64_MAX
 #define TAG_CONSTANT (UINT64_MAX - 1)
 #define TAG_OWN_L2 (UINT64_MAX - 2)
-#define TAG_PAST_L1                                                                                                    \
-    (UINT64_C(1)                                                                                                       \
-     << 63) /* with the number of a flight: a load that the L1 does not know of; not where lanes slip, whose tags have lanes there */
+/* With the number of a flight: a load that the L1 does not know of; not where lanes slip, whose tags have lanes there. */
+#define TAG_PAST_L1 (UINT64_C(1) << 63)
 
 /* An instruction between issue and write-back. */
 struct flight {
     uint32_t next; /* in the list of free ones; in the wheel slot, plus 1 */
     uint32_t pc;
-    uint8_t warp, place;  /* warp: the issue slot it came from */
-    bool slow;            /* its threads wait for memory */
-    bool sent;            /* memory: every transaction has been made */
-    bool entire;          /* memory: no lane can go on without the others */
-    bool landed;          /* sm->slips: written back, and kept for the lanes apart */
+    uint8_t warp, place, copies; /* warp: the issue slot it came from; copies: group of an asynchronous one */
+    bool slow;                   /* its threads wait for memory */
+    bool sent;                   /* memory: every transaction has been made */
+    bool entire;                 /* memory: no lane can go on without the others */
+    bool is_load;                /* of global or local memory */
+    bool landed; /* written back, and kept: sm->slips: for the lanes apart; else for what its predicates guard */
     uint16_t outstanding; /* memory: transactions whose data have not come */
     uint32_t ticket;
-    uint32_t lanes;        /* sm/regroup.c: whose threads come back with it; sm->slips: that wait for data */
+    uint32_t lanes;        /* sm/regroup.c: whose threads come back with it; sm/path_slots.c: whose registers */
+    uint32_t misses;       /* sm->lane_tags: that wait for data */
     uint32_t apart;        /* sm->slips: lanes that wait for data by themselves; 0 in those that are free */
-    bool is_load;          /* of global or local memory */
-    uint32_t issued_cycle; /* such a load: the low bits */
+    uint32_t issued_cycle; /* is_load: the low bits */
     uint64_t done_cycle;   /* memory: when the last hit's data are there */
 };
 
@@ -72,9 +70,9 @@ struct queued {
     uint32_t flight;
     uint64_t ready_cycle; /* operands read */
     uint8_t space, kind, place;
-    bool row_hint; /* another load of the same DRAM row follows soon */
-    uint16_t count, next;
-    uint32_t passes; /* shared memory, constants; those of constants also have their lines as transactions */
+    uint8_t operators;          /* bits of enum memory_operator */
+    uint16_t count, next, idle; /* idle: cycles that the unit takes beyond the passes, for sm.memory_interval */
+    uint32_t passes;            /* shared memory, constants; those of constants also have their lines as transactions */
     uint64_t address[TRANSACTIONS_MAX];
     uint32_t lanes[TRANSACTIONS_MAX], bytes[TRANSACTIONS_MAX];
     uint8_t sectors[TRANSACTIONS_MAX];
@@ -116,8 +114,8 @@ struct sm_warp {
     uint8_t bank;   /* of its register 0 */
     struct sm_pending *pending; /* its scoreboard, by word */
     uint8_t ready_unit;         /* whose ready set it is in; SM_UNIT_COUNT: none */
-    uint32_t at_barrier;        /* sm/regroup.c: threads that were issued from here and wait there */
-    uint64_t since;             /* cycle the present wait began */
+    uint32_t at_barrier; /* sm/regroup.c: threads that were issued from here and wait there; sm/path_slots.c: lanes */
+    uint64_t since;      /* cycle the present wait began */
     uint32_t memory_in_flight, atomics_in_flight;
 };
 
@@ -157,12 +155,15 @@ struct sm {
     const struct divergence_ops *mechanism;
     const struct divergence_forming *forming; /* its own; NULL: warps keep their slots */
     void *control;
-    struct regroup *regroup; /* of formed groups */
-    bool whole_warps;        /* warps wait for others as a whole */
-    bool loads_return_apart; /* threads come back with their own data */
-    struct waits *waits;     /* of each warp */
-    uint32_t at_others;      /* threads that wait for threads */
-    bool slips;              /* lanes of a warp go on while others wait for their data */
+    struct regroup *regroup;  /* of formed groups */
+    struct path_slots *paths; /* where warps have several: sm/path_slots.h */
+    void *cores;              /* sm.pipeline control-bits: struct subcores, which has sets of slots in it; else NULL */
+    bool whole_warps;         /* warps wait for others as a whole */
+    bool loads_return_apart;  /* threads come back with their own data */
+    struct waits *waits;      /* of each warp */
+    uint32_t at_others;       /* threads that wait for threads */
+    bool slips,
+        lane_tags; /* lanes of a warp go on while others wait for their data, in their slot or in any; lane_tags: either */
     struct divergence_usage usage;
     struct predictor *predictor; /* NULL: fetch knows at once where branches go, and nobody asks for predictions */
     struct sm_kept *kept;        /* of each warp; NULL: fetch knows at once */
@@ -178,12 +179,13 @@ struct sm {
     bool l1_keeps_writes; /* write-back or perfect */
     bool l1_fills_back;   /* write-back, allocates on fill: a line may have to be written back when data arrive */
     const struct timed *timed;
-    uint32_t register_words;
-    uint32_t wide;                        /* cycles that a warp takes to issue */
+    const uint8_t *operators; /* by PC */
+    struct sm_guards guards;
+    uint32_t wide, shared_least;          /* cycles that a warp takes to issue, an access to shared memory at least */
     uint8_t width_classes[LANES_MAX + 1]; /* by lanes of a group: eighths of a warp, from issued_1 on */
     bool books_later;                     /* see `empty` */
     struct sm_pending *pending;           /* [warp][word] */
-    uint32_t instruction_ways;
+    uint32_t register_words, instruction_ways;
     bool formed_fetched;     /* regroup: groups have their instruction when they are formed */
     uint32_t line_mask;      /* instructions of what a fetch takes from the instruction cache, less 1 */
     uint64_t *code_here;     /* lines of code that the instruction cache holds for good; NULL: it may lose them */
@@ -194,12 +196,12 @@ struct sm {
     uint64_t wake;           /* nothing happens before this cycle but by news from outside */
     uint64_t mechanism_wake; /* the cycle in which the mechanism acts by itself */
     struct sm_place *places;
-    unsigned places_used;
+    struct sm_copies *copies; /* of each warp; NULL: the code has none */
+    unsigned places_used, given_count;
     struct {
         uint64_t block;
         uint32_t first_pc;
     } given[WARPS_MAX];
-    unsigned given_count;
 
     uint8_t slot_places[WARPS_MAX]; /* for schedulers that tell blocks apart */
     uint32_t progress[WARPS_MAX];   /* by slot: the register that `progress` counts up */
@@ -213,7 +215,7 @@ struct sm {
     uint8_t scheduler_class[SCHEDULERS_MAX]; /* of that warp, from issued_1 on: its slots are counted as they pass */
     uint32_t scheduler_pc[SCHEDULERS_MAX];   /* of its instruction */
 
-    struct banks banks;
+    struct banks banks, l1_data;
     uint64_t bank_free[64];
     struct booked_unit {
         uint64_t free;    /* from this cycle on */
@@ -232,10 +234,10 @@ struct sm {
     uint32_t fetches;                   /* flights that nobody waits for */
 
     struct queued queue[QUEUE_MAX];
-    unsigned queue_head, queue_count;
-    unsigned queue_mask; /* no more of the ring is used than sm.memory_queue needs: fewer lines of the host */
-    uint64_t lsu_busy;   /* until this cycle */
-    bool lsu_blocked;
+    unsigned queue_head, queue_count, tag_parts; /* tag_parts: of a pass of the L1's tags, for sm.l1_wavefronts */
+    unsigned queue_mask;       /* no more of the ring is used than sm.memory_queue needs: fewer lines of the host */
+    uint64_t lsu_busy;         /* until this cycle */
+    bool lsu_blocked, unusual; /* unusual: sm_memory has more to ask: an L2 of its own, wavefronts, events */
     const struct cache *blocked_on; /* the cache that refused */
     struct cache_blocked blocked;
 
@@ -306,8 +308,8 @@ struct sm_front {
     /* Has the warp threads that have not ended? */
     bool (*is_here)(const struct sm *sm, unsigned warp);
 };
-/* Warps that keep their slots and wait as a whole; whose lanes wait on their own; groups that form anew. */
-SM_TABLE const struct sm_front sm_whole_warps, sm_paths, sm_formed_groups;
+/* Warps that keep their slots and wait as a whole; whose lanes wait on their own; groups that form anew; several paths of a warp. */
+SM_TABLE const struct sm_front sm_whole_warps, sm_paths, sm_formed_groups, sm_path_slots;
 
 /* What is called from outside and knows sets of slots, of cycle.c and of many.c: sm_create, sm_settle, sm_clean, sm_describe, sm_is_stuck, sm_view_slot, sm_count_waits. */
 struct sm_entries {
@@ -331,6 +333,7 @@ SM_STAGE void sm_start_given(struct sm *sm);
 SM_STAGE void sm_end_faulted(struct sm *sm);
 /* fetch.c */
 SM_STAGE void sm_fetch(struct sm *sm);
+SM_STAGE void sm_ask_for_code(struct sm *sm, const struct cache_result *missed); /* of the instruction cache */
 /* With the first block: lines of code need not be looked up again once they have come, when the kernel calls nothing and
  * its lines fit the instruction cache's sets. */
 SM_STAGE void sm_remember_code(struct sm *sm, uint32_t first_pc);
@@ -348,11 +351,9 @@ SM_STAGE void sm_count_divergence(struct sm *sm, const struct executed *executed
 SM_STAGE void sm_begin_empty(struct sm *sm);
 /* What has passed so is booked. */
 SM_STAGE void sm_end_empty(struct sm *sm);
-/* warps.c */
-/* pipeline.memory_in_flight: what holds back a warp without a scoreboard that goes on beside its loads and stores. */
+/* warps.c: pipeline.memory_in_flight: what holds back a warp without a scoreboard that goes on beside its loads and stores. */
 SM_STAGE enum sm_wait sm_find_wait_beside(const struct sm *sm, unsigned warp, const struct timed *timed);
-/* flight.c */
-/* Behind those given back come those never used. */
+/* flight.c: behind those given back come those never used. */
 SM_STAGE uint32_t sm_use_flight(struct sm *sm);
 /* Of an instruction of the memory unit. */
 SM_STAGE void sm_launch_memory(struct sm *sm, unsigned warp, uint32_t flight, const struct timed *timed,
@@ -380,7 +381,7 @@ SM_STAGE struct scheduler_memory sm_scheduler_memory(const struct sm *sm);
 /* Lines of the L1 know the slot that brought them, where the scheduler hears of hits, misses or evictions. */
 SM_STAGE void sm_watch_l1(struct sm *sm);
 /* Of the next transaction of a load or store, which the L1 has looked up; owner: of the line before. */
-SM_STAGE void sm_tell_lookup(struct sm *sm, const struct queued *entry, unsigned owner, bool hit);
+SM_STAGE void sm_tell_lookup(struct sm *sm, const struct queued *entry, unsigned owner, enum cache_outcome outcome);
 static inline bool sm_hears(const struct sm *sm, enum scheduler_event_kind kind) { return sm->hears >> kind & 1; }
 /* wait.c: calls answer with the slots to be looked at again. `threads`: of each lane of the group; NULL: the warp's of the
  * slot. `bundle`: where the mechanism dissolves groups. */
@@ -388,13 +389,14 @@ SM_STAGE slot_set sm_arrive(struct sm *sm, unsigned place, unsigned slot, const 
                             const struct executed *executed);
 /* Have all lanes come that the group's warp-level operation names? */
 SM_STAGE bool sm_is_whole(struct sm *sm, unsigned warp, const struct group *group);
-/* The group waits at its warp-level operation for those it names; sets that are complete go on. */
+/* The group waits at its warp-level operation for those it names; sets that are complete go on. sm_meet_told: the mechanism has heard. */
 SM_STAGE slot_set sm_meet(struct sm *sm, unsigned slot, const struct group *offered, struct bundle *bundle);
+SM_STAGE slot_set sm_meet_told(struct sm *sm, unsigned slot, const struct group *group, struct bundle *bundle);
 SM_STAGE slot_set sm_end_threads(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,
                                  const struct executed *executed, struct bundle *bundle);
 SM_STAGE void sm_describe_waits(const struct sm *sm, unsigned warp, struct report *report);
 /* regroup.c */
-SM_STAGE struct regroup *sm_regroup_create(struct arena *arena, unsigned warps);
+SM_STAGE struct regroup *sm_regroup_create(struct sm *sm);
 /* The mechanism acts by itself. */
 SM_STAGE void sm_regroup_advance(struct sm *sm);
 /* A flight of their own for lanes that may miss, or the whole; taken back when they hit. */
@@ -405,10 +407,6 @@ SM_STAGE void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct acc
 /* A load of one kernel parameter, which executors do not note as an access. */
 SM_STAGE void sm_enqueue_parameter(struct sm *sm, uint32_t flight, uint32_t offset, uint64_t ready_cycle);
 /* memory.c */
-/* sm->slips: what a load or store that has been issued found; lanes of it that go on alone. */
-SM_STAGE void sm_looked_up(struct sm *sm, uint32_t flight, uint32_t lanes);
-/* A flight that was made for lanes that wait by themselves has come. */
-SM_STAGE void sm_arrive_apart(struct sm *sm, uint32_t flight);
 /* Something is queued, and the unit neither blocked nor busy. */
 SM_STAGE void sm_memory(struct sm *sm);
 SM_STAGE void sm_reply(struct sm *sm, const struct packet *packet);
@@ -462,7 +460,7 @@ static inline slot_set sm_answer(unsigned slot, uint64_t slots) {
 }
 
 enum { UNIT_BITS = 8 };
-#define UNIT_ONES UINT64_C(0x0101010101)
+#define UNIT_ONES UINT64_C(0x010101010101)
 
 /* Ready warps whose unit has no room. */
 static inline slot_set sm_without_room(const struct sm *sm) {

@@ -33,8 +33,9 @@ __attribute__((noinline, cold)) void sm_see_memory(struct sm *sm) {
         const struct inst *inst = &sm->module->code[SETS(sm)->warps[slot].pc];
         if (!divergence_is_global(inst))
             continue;
-        const bool stores = inst->op == OP_ST || inst->op == OP_ST_SNOOP;
-        const bool loads = inst->op == OP_LD || inst->op == OP_LD_SNOOP;
+        const bool stores =
+            inst->op == OP_ST || inst->op == OP_ST_SNOOP || inst->op == OP_SUST || inst->op == OP_SUST_TEXEL;
+        const bool loads = inst->op == OP_LD || inst->op == OP_LD_SNOOP || inst->op == OP_TEX || inst->op == OP_SULD;
         view->loads |= stores ? 0 : set_of(slot);
         view->stores |= loads ? 0 : set_of(slot);
     }
@@ -73,16 +74,18 @@ void sm_watch_l1(struct sm *sm) {
     cache_watch(sm->l1, sm->hears & lines ? &watcher : NULL); /* the L1 outlives launches */
 }
 
-void sm_tell_lookup(struct sm *sm, const struct queued *entry, unsigned owner, bool hit) {
+void sm_tell_lookup(struct sm *sm, const struct queued *entry, unsigned owner, enum cache_outcome outcome) {
     const struct flight *flight = &sm->flights[entry->flight];
     if (flight->warp >= FETCHES)
         return;
-    sm_tell(sm, &(struct scheduler_event){.kind = hit ? SCHEDULER_HIT : SCHEDULER_MISSED,
+    sm_tell(sm, &(struct scheduler_event){.kind = outcome == CACHE_HIT ? SCHEDULER_HIT : SCHEDULER_MISSED,
                                           .warp = flight->warp,
                                           .pc = flight->pc,
                                           .lanes = entry->lanes[entry->next],
-                                          .line = entry->address[entry->next],
-                                          .owner = owner});
+                                          .count = outcome == CACHE_MISS,
+                                          .line = cache_line_address(sm->l1, entry->address[entry->next]),
+                                          .owner = owner,
+                                          .inst = &sm->module->code[flight->pc]});
 }
 
 struct scheduler_memory sm_scheduler_memory(const struct sm *sm) {

@@ -83,12 +83,16 @@ slot_set sm_meet(struct sm *sm, unsigned slot, const struct group *offered, stru
     if (threads) /* they are the mechanism's until it is told */
         memcpy(copy, offered->threads, sizeof copy);
     const struct group group = {.pc = offered->pc, .lanes = offered->lanes, .stop_pc = NO_PC, .threads = threads};
-    struct sm_waiter waiter = {.sm = sm, .slot = slot, .bundle = bundle};
-    waiter.changed = sm_answer(slot, sm->mechanism->issued(sm->control, slot, &group, &passed));
+    const slot_set changed = sm_answer(slot, sm->mechanism->issued(sm->control, slot, &group, &passed));
     sm_tell_observer(sm, slot, &group, &passed, SM_FLIGHTS);
-    const unsigned first = threads ? threads[bits_first(group.lanes)] / LANES_MAX : slot;
+    return changed | sm_meet_told(sm, slot, &group, bundle);
+}
+
+slot_set sm_meet_told(struct sm *sm, unsigned slot, const struct group *group, struct bundle *bundle) {
+    const unsigned first = group->threads ? group->threads[bits_first(group->lanes)] / LANES_MAX : slot;
+    struct sm_waiter waiter = {.sm = sm, .slot = slot, .bundle = bundle};
     const struct waiting_caller caller = caller_of(&waiter);
-    waiting_meet(&sm->places[first / sm->shape.warps_per_place].waiting, &caller, slot, &group);
+    waiting_meet(&sm->places[first / sm->shape.warps_per_place].waiting, &caller, slot, group);
     return waiter.changed;
 }
 

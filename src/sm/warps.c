@@ -7,6 +7,7 @@
 #include "sm/cycle.h"
 #include "sm/flight.h"
 #include "sm/issue.h"
+#include "sm/warps.h"
 
 /* ---- what warps wait for ---- */
 
@@ -293,8 +294,7 @@ static inline void consider_hazard(struct sm *sm, unsigned w) {
     sm_set_wait(sm, w, wait);
 }
 
-static inline void end_instruction(struct sm *sm, unsigned w, const struct timed *timed) {
-    sm_clear_pending(SETS(sm)->warps[w].pending, timed);
+static inline void leave_flight(struct sm *sm, unsigned w) {
     SETS(sm)->warps[w].in_flight--;
     if (set_has(SETS(sm)->used, w))
         consider_hazard(sm, w);
@@ -302,10 +302,34 @@ static inline void end_instruction(struct sm *sm, unsigned w, const struct timed
         sm_end_if_done(sm, w / sm->shape.warps_per_place);
 }
 
+static inline void end_instruction(struct sm *sm, unsigned w, const struct timed *timed) {
+    sm_clear_pending(SETS(sm)->warps[w].pending, timed);
+    leave_flight(sm, w);
+}
+
 /* Lanes of it still wait by themselves: the flight stays theirs. */
 static __attribute__((noinline, cold)) void land(struct sm *sm, struct flight *flight, const struct timed *timed) {
     flight->landed = true;
     end_instruction(sm, flight->warp, timed);
+}
+
+/* Its predicates can be read, or guard: then it is over. */
+static __attribute__((noinline)) void write_back_guards(struct sm *sm, uint32_t number) {
+    const struct flight *flight = &sm->flights[number];
+    const struct timed_guards *guards = &sm->guards.of[flight->pc];
+    const unsigned w = flight->warp;
+    struct sm_pending *pending = SETS(sm)->warps[w].pending;
+    if (sm_keeps_guards(sm, number)) {
+        sm_clear_pending(pending, &sm->timed[flight->pc]);
+        if (set_has(SETS(sm)->used, w))
+            consider_hazard(sm, w);
+        return;
+    }
+    for (unsigned i = 0; i < guards->count; i++)
+        if (sm_newer_guard(sm, number, i) == NO_FLIGHT)
+            pending[guards->of[i].word].any &= ~guards->of[i].bit;
+    sm_free_flight(sm, number);
+    leave_flight(sm, w);
 }
 
 static inline __attribute__((always_inline)) void write_back_warp(struct sm *sm, uint32_t number) {
@@ -319,10 +343,14 @@ static inline __attribute__((always_inline)) void write_back_warp(struct sm *sm,
             warp->atomics_in_flight--;
         }
         warp->memory_in_flight--;
+        sm_end_copy(sm, flight, timed);
         if (flight->apart) {
             land(sm, flight, timed);
             return;
         }
+    } else if (timed->order == ORDER_GUARDS) {
+        write_back_guards(sm, number);
+        return;
     }
     sm_free_flight(sm, number);
     end_instruction(sm, w, timed);
@@ -335,23 +363,23 @@ static void tell_wait(struct sm *sm, enum scheduler_event_kind kind, unsigned w,
         sm_tell(sm, &(struct scheduler_event){.kind = kind, .warp = w, .pc = pc, .lanes = lanes});
 }
 
-static void hold_whole(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes) {
+void sm_hold_whole(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes) {
     tell_wait(sm, SCHEDULER_WAITS, w, pc, lanes);
     SETS(sm)->warps[w].waits = true;
 }
 
-static void hold_path(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes) {
+void sm_hold_path(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes) {
     tell_wait(sm, SCHEDULER_WAITS, w, pc, lanes);
     sm->mechanism->waiting->wait(sm->control, w, lanes);
 }
 
-static slot_set go_on_whole(struct sm *sm, unsigned w, uint32_t lanes) {
+slot_set sm_go_on_whole(struct sm *sm, unsigned w, uint32_t lanes) {
     tell_wait(sm, SCHEDULER_GOES_ON, w, 0, lanes);
     SETS(sm)->warps[w].waits = false;
     return set_of(w);
 }
 
-static slot_set go_on_path(struct sm *sm, unsigned w, uint32_t lanes) {
+slot_set sm_go_on_path(struct sm *sm, unsigned w, uint32_t lanes) {
     tell_wait(sm, SCHEDULER_GOES_ON, w, 0, lanes);
     SETS(sm)->warps[w].waits = false;
     return sm_answer(w, sm->mechanism->waiting->go_on(sm->control, w, lanes));
@@ -361,21 +389,19 @@ static slot_set launch_whole(struct sm *sm, unsigned slot, unsigned w, const str
                              const struct access *access, struct bundle *bundle) {
     (void)slot, (void)bundle;
     sm_launch_if_room(sm, w, group->pc, access);
-    return go_on_whole(sm, w, group->lanes);
+    return sm_go_on_whole(sm, w, group->lanes);
 }
 
 static slot_set launch_path(struct sm *sm, unsigned slot, unsigned w, const struct group *group,
                             const struct access *access, struct bundle *bundle) {
     (void)slot, (void)bundle;
     sm_launch_if_room(sm, w, group->pc, access);
-    return go_on_path(sm, w, group->lanes);
+    return sm_go_on_path(sm, w, group->lanes);
 }
 
-static bool warps_at_memory(const struct sm *sm) {
-    return SETS(sm)->used && !(SETS(sm)->used & ~SETS(sm)->stalled_long);
-}
+bool sm_warps_at_memory(const struct sm *sm) { return SETS(sm)->used && !(SETS(sm)->used & ~SETS(sm)->stalled_long); }
 
-static bool warp_is_here(const struct sm *sm, unsigned w) { return set_has(SETS(sm)->used, w); }
+bool sm_warp_is_here(const struct sm *sm, unsigned w) { return set_has(SETS(sm)->used, w); }
 
 static bool run_whole(struct sm *sm, uint64_t from, uint64_t to);
 SM_STAGE const struct sm_front sm_whole_warps = {.run = run_whole,
@@ -385,11 +411,11 @@ SM_STAGE const struct sm_front sm_whole_warps = {.run = run_whole,
                                                  .fetched = consider_fetched,
                                                  .issue = issue_whole,
                                                  .write_back = write_back_warp,
-                                                 .hold = hold_whole,
-                                                 .go_on = go_on_whole,
+                                                 .hold = sm_hold_whole,
+                                                 .go_on = sm_go_on_whole,
                                                  .launch = launch_whole,
-                                                 .all_at_memory = warps_at_memory,
-                                                 .is_here = warp_is_here};
+                                                 .all_at_memory = sm_warps_at_memory,
+                                                 .is_here = sm_warp_is_here};
 
 static bool run_paths(struct sm *sm, uint64_t from, uint64_t to);
 SM_STAGE const struct sm_front sm_paths = {.run = run_paths,
@@ -399,11 +425,11 @@ SM_STAGE const struct sm_front sm_paths = {.run = run_paths,
                                            .fetched = consider_fetched,
                                            .issue = issue_paths,
                                            .write_back = write_back_warp,
-                                           .hold = hold_path,
-                                           .go_on = go_on_path,
+                                           .hold = sm_hold_path,
+                                           .go_on = sm_go_on_path,
                                            .launch = launch_path,
-                                           .all_at_memory = warps_at_memory,
-                                           .is_here = warp_is_here};
+                                           .all_at_memory = sm_warps_at_memory,
+                                           .is_here = sm_warp_is_here};
 
 static bool run_whole(struct sm *sm, uint64_t from, uint64_t to) { return sm_run_awake(sm, &sm_whole_warps, from, to); }
 

@@ -73,7 +73,7 @@ static const char *cause_of(struct execution *e, const char *said) {
     if (WIFEXITED(e->state))
         return WEXITSTATUS(e->state) == STATUS_WRONG     ? "the results were wrong"
                : WEXITSTATUS(e->state) == STATUS_STOPPED ? "the run was stopped"
-                                                         : "the run was refused";
+                                                         : EXECUTE_REFUSED;
     return arena_printf(&e->arena, "killed by signal %d (%s)%s", WTERMSIG(e->state), strsignal(WTERMSIG(e->state)),
                         WTERMSIG(e->state) == SIGKILL ? ": the host may have run out of memory" : "");
 }

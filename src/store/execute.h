@@ -5,6 +5,9 @@
 
 #include "store/plan.h"
 
+/* The cause that the store keeps of a point that cannot be run as it is: a kernel or a machine that the model refuses. */
+#define EXECUTE_REFUSED "the run was refused"
+
 enum execute_outcome {
     EXECUTE_KEPT,       /* the result is in the store, by us or by somebody else */
     EXECUTE_FAILED,     /* wrong or stopped; the store says so */

@@ -9,6 +9,7 @@
 #include "compile/compile.h"
 #include "device/lowered.h"
 #include "machine/model.h"
+#include "launch/checkpoint.h"
 #include "launch/run.h"
 
 #define POINT_SCHEMA "heddle-point-1"
@@ -61,6 +62,19 @@ static enum status add_fill(struct point_program *program, struct arena *arena, 
     return read_file(program, arena, fill->path, file_join(arena, file->folder, fill->path), report);
 }
 
+/* It has the hashes of all pages, those that other files of its folder have too. */
+static enum status add_checkpoint(struct point_program *program, struct arena *arena, const char *path,
+                                  struct report *report) {
+    struct arena scratch = {0};
+    char *data = NULL;
+    size_t bytes = 0;
+    const enum status status = file_read(path, CHECKPOINT_FILE_BYTES_MAX, &scratch, &data, &bytes, report);
+    if (!status)
+        add_file(program, arena, "checkpoint", data, bytes);
+    arena_free(&scratch);
+    return status;
+}
+
 static enum status load_launch(struct point_program *program, struct arena *arena, struct report *report) {
     struct arena scratch = {0};
     struct launch_file file;
@@ -69,14 +83,18 @@ static enum status load_launch(struct point_program *program, struct arena *aren
     size_t length = 0;
     enum status status = file_read(program->path, LAUNCH_FILE_LIMIT_BYTES, &scratch, &text, &length, report);
     if (!status)
-        status = launch_file_parse(&scratch, program->path, text, length, &file, report);
+        status = launch_file_read(&scratch, program->path, &file, report);
     if (!status) /* what a module includes is in its PTX */
         status = run_load_text(&file, 64, &scratch, &module, report);
     if (!status) {
         add_file(program, arena, "launch file", text, length);
         add_file(program, arena, "PTX", module.text, module.length);
         status = read_file(program, arena, file.module, file_join(&scratch, file.folder, file.module), report);
+        if (file.is_part)
+            add_file(program, arena, "whole launch file", file.yaml.text, file.yaml.length);
     }
+    if (!status && file.checkpoint)
+        status = add_checkpoint(program, arena, file.checkpoint, report);
     for (unsigned i = 0; !status && i < file.buffer_count; i++)
         status = add_fill(program, arena, &file, &file.buffers[i].fill, report);
     for (unsigned i = 0; !status && i < file.variable_count; i++)

@@ -59,6 +59,10 @@ static enum status read_point(const char *path, json_t *root, struct arena *aren
                           "%s does not say what was run: it is neither of 'heddle run -o' nor of a store", path);
     if (!json_is_true(json_object_get(root, "complete")))
         return report_add(report, STATUS_INVALID, "%s: the run was cut short; there is nothing to compare with", path);
+    if (json_object_get(root, "sample"))
+        return report_add(report, STATUS_INVALID,
+                          "%s is of a run that sampled launches; 'heddle run %s --sample ...' samples them again", path,
+                          launch ? launch : "LAUNCH");
     const char *size = word(point, "size");
     *program = (struct point_program){.label = arena_strdup(arena, workload ? workload : launch),
                                       .is_launch = !workload,
@@ -114,6 +118,16 @@ static void compare(struct rerun *out, struct arena *arena, const char *path, js
         compare(out, arena, arena_printf(arena, "%s[%zu]", path, i), value, json_array_get(after, i));
 }
 
+void rerun_compare(json_t *before, json_t *after, struct arena *arena, struct rerun *out) {
+    json_t *const both[] = {before, after};
+    for (unsigned i = 0; i < 2; i++) {
+        json_object_del(both[i], "host");
+        json_object_del(both[i], "point");
+    }
+    *out = (struct rerun){0};
+    compare(out, arena, "", before, after);
+}
+
 /* ---- again ---- */
 
 static enum status run_again(const struct point *point, struct arena *arena, const char *folder, json_t **out,
@@ -154,10 +168,7 @@ enum status rerun_result(const char *path, struct arena *arena, struct rerun *ou
     if (!status)
         status = run_again(&point, arena, folder, &after, report);
     if (!status) {
-        json_object_del(before, "host");
-        json_object_del(after, "host");
-        json_object_del(before, "point");
-        compare(out, arena, "", before, after);
+        rerun_compare(before, after, arena, out);
         status = out->count ? STATUS_WRONG : STATUS_OK;
     }
     if (folder)

@@ -3,6 +3,8 @@
 #ifndef HEDDLE_STORE_RERUN_H
 #define HEDDLE_STORE_RERUN_H
 
+#include <jansson.h>
+
 #include "base/arena.h"
 #include "base/status.h"
 
@@ -16,6 +18,8 @@ struct rerun {
     unsigned count;                        /* all */
 };
 
+/* Where they differ, but for their members host and point, which both lose. */
+void rerun_compare(json_t *before, json_t *after, struct arena *arena, struct rerun *out);
 /* Runs again what a result of `heddle run -o` or of a store says, and compares everything but `host`. STATUS_WRONG: there
  * are differences; STATUS_INVALID: the result does not say enough. */
 enum status rerun_result(const char *path, struct arena *arena, struct rerun *out, struct report *report);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "study/laws_heard.h"
+#include "trace/file.h"
 
 /* Of all launches together: of each thread something is kept. */
 enum { THREADS_MAX = 1 << 26 };
@@ -158,9 +159,15 @@ static enum status run_all(struct laws_outcome *out, struct run *run, enum laws_
     return status;
 }
 
+/* `trace`: NULL, or what is recorded in the run that somebody hears of, and replayed in one more. */
 static enum status outcome_of(struct laws_outcome *out, const struct launch_file *file, const struct machine *machine,
-                              enum laws_how how, struct report *report) {
-    const struct run_options options = {.files = &file_access_host, .seed = 1, .in_time = how != FUNCTIONAL};
+                              enum laws_how how, struct trace_writer *trace, struct report *report) {
+    struct run_options options = {.files = &file_access_host, .seed = 1, .in_time = how != FUNCTIONAL, .cold = true};
+    struct trace_reader reader = {.name = "what was recorded"};
+    if (trace && how == IN_TIME)
+        reader.data = trace->items, reader.bytes = trace->count, options.trace_from = &reader;
+    else
+        options.trace_to = trace;
     struct run run = {0};
     enum status status = run_open(&run, file, machine, &options, report);
     if (!status)
@@ -219,6 +226,19 @@ static enum status compare(const struct launch_file *file, const struct laws_out
     return STATUS_OK;
 }
 
+/* A run that is replayed computes nothing, and takes as long. */
+static enum status compare_replay(const struct laws_outcome *got, const struct laws_outcome *wanted,
+                                  struct report *report) {
+    if (got->cycles != wanted->cycles)
+        return report_add(report, STATUS_WRONG, "%" PRIu64 " cycles, and %" PRIu64 " when it is replayed",
+                          wanted->cycles, got->cycles);
+    for (uint32_t pc = 0; pc < wanted->code_count; pc++)
+        if (got->by_pc[pc] != wanted->by_pc[pc])
+            return report_add(report, STATUS_WRONG, "replayed, thread instructions at PC %u: %" PRIu64 ", not %" PRIu64,
+                              (unsigned)pc, got->by_pc[pc], wanted->by_pc[pc]);
+    return STATUS_OK;
+}
+
 /* ---- one machine ---- */
 
 /* With a key NAME.scalar set to true, an issue of the mechanism NAME may stand for threads that it does not name. */
@@ -236,29 +256,35 @@ enum status laws_find_reference(struct laws_reference *out, const struct launch_
     const char *setting = arena_printf(&machine->arena, "divergence.mechanism=%s", mechanism);
     /* Not checked again: keys of time may contradict the mechanism, and a functional run reads none of them. */
     const enum status status = machine_set(machine, setting, "laws", report);
-    return status ? status : outcome_of(out->outcome, file, machine, FUNCTIONAL, report);
+    return status ? status : outcome_of(out->outcome, file, machine, FUNCTIONAL, NULL, report);
 }
 
 enum status laws_hold(const struct laws_reference *reference, const struct machine *machine, uint64_t *cycles,
                       struct report *report) {
     const struct launch_file *file = reference->file;
     const struct laws_outcome *wanted = reference->outcome;
-    struct laws_outcome plain = {0}, heard = {0};
-    const bool all = names_all(machine);
+    struct laws_outcome plain = {0}, heard = {0}, replayed = {0};
+    struct trace_writer trace = {.arena = &heard.arena};
+    const bool all = names_all(machine), repeats = machine_repeats(machine);
     *cycles = 0;
     if (machine->ideal_barriers)
         return report_add(report, STATUS_INVALID, "ideal.barriers=true runs a launch twice; the laws are of one run");
-    enum status status = outcome_of(&plain, file, machine, IN_TIME, report);
+    enum status status = outcome_of(&plain, file, machine, IN_TIME, NULL, report);
     if (!status)
         status = compare(file, &plain, wanted, false, report);
     if (!status)
-        status = outcome_of(&heard, file, machine, all ? HEARD : HEARD_OF_SOME, report);
+        status = outcome_of(&heard, file, machine, all ? HEARD : HEARD_OF_SOME, repeats ? &trace : NULL, report);
     if (!status)
         status = compare(file, &heard, wanted, all, report);
     if (!status && plain.cycles != heard.cycles)
         status = report_add(report, STATUS_WRONG, "%" PRIu64 " cycles, and %" PRIu64 " when every issue is observed",
                             plain.cycles, heard.cycles);
+    if (!status && repeats)
+        status = outcome_of(&replayed, file, machine, IN_TIME, &trace, report);
+    if (!status && repeats)
+        status = compare_replay(&replayed, &plain, report);
     *cycles = plain.cycles;
+    arena_free(&replayed.arena);
     arena_free(&plain.arena);
     arena_free(&heard.arena);
     return status;

@@ -30,7 +30,8 @@ struct laws_reference {
  * not. laws_free is right after a failure too. */
 enum status laws_find_reference(struct laws_reference *out, const struct launch_file *file, struct machine *machine,
                                 const char *mechanism, struct report *report);
-/* Runs the file on the machine in time, twice: as users run it, and with somebody who hears of every issue. The machine was
+/* Runs the file on the machine in time, twice: as users run it, and with somebody who hears of every issue; and where the way of a warp is
+ * its own once more, replayed. The machine was
  * checked, and has the `isa` of the reference's. *cycles: of the first run, 0 where it did not end. */
 enum status laws_hold(const struct laws_reference *reference, const struct machine *machine, uint64_t *cycles,
                       struct report *report);

@@ -71,7 +71,7 @@ void laws_hear_issue(void *self, const struct sm *sm, const struct sm_issue *iss
     struct laws_hearer *h = self;
     const struct group *group = &issue->group;
     for (BITS_EACH(lane, group->lanes)) {
-        const unsigned thread = group->threads ? group->threads[lane] : issue->slot * LANES_MAX + lane;
+        const unsigned thread = group->threads ? group->threads[lane] : sm_warp_of(sm, issue->slot) * LANES_MAX + lane;
         const uint64_t block = sm_block_of(sm, thread / LANES_MAX);
         hear_thread(h, block * h->block_threads + sm_thread_of_block(sm_shape_of(sm), thread), lane, issue);
     }

@@ -151,11 +151,8 @@ static unsigned address_bits(const struct show *show) {
 static enum status load_source(const struct show *show, const struct compile_source *source, struct module **module,
                                struct report *report) {
     const struct machine *machine = show->options->machine;
-    const bool is_assembled = show->options->form != SHOW_NATIVE && machine && isa_sm((enum isa_choice)machine->isa) &&
-                              !load_is_native(source->name);
     const struct device_module order = {.name = source->name, .text = source->text, .length = source->bytes};
-    return is_assembled ? assembled_load(&order, machine, module, report)
-                        : load_text(source->name, source->text, source->bytes, module, report);
+    return load_for(&order, show->options->form != SHOW_NATIVE ? machine : NULL, module, report);
 }
 
 static enum status show_launch_file(const char *path, struct show *show, struct arena *arena, struct module **module,
@@ -219,12 +216,12 @@ enum status device_show(const char *path, const struct show_options *options, FI
     enum status status;
     if (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0)
         status = show_launch_file(path, &show, &arena, &module, report);
-    else if (load_is_text(path) || strcmp(ending, ".cl") == 0 || strcmp(ending, ".cu") == 0 || strcmp(path, "-") == 0)
+    else if (load_is_module(path) || strcmp(path, "-") == 0)
         status = show_module_file(path, &show, &arena, &module, report);
     else
         status = report_add(
             report, STATUS_INVALID,
-            "%s: not a file that can be shown; give a module (.ptx, .sass, .cubin, .cl, .cu) or a launch file (.yaml)",
+            "%s: not a file that can be shown; give a launch file (.yaml) or a module, which ends in " LOAD_ENDINGS,
             path);
     if (!status && module) {
         show.module = module;

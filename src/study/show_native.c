@@ -6,16 +6,10 @@
 #include "study/show_print.h"
 #include <string.h>
 
-static const struct {
-    const char *name;
-    enum isa_choice isa;
-} isas[] = {{"fermi", ISA_FERMI}, {"tesla", ISA_TESLA}, {"native", ISA_NATIVE}, {"sm_75", ISA_SM_75},
-            {"sm_80", ISA_SM_80}, {"sm_86", ISA_SM_86}, {"sm_89", ISA_SM_89},   {"sm_90", ISA_SM_90}};
-
 enum isa_choice show_isa(const struct show_options *options) {
-    for (unsigned i = 0; options->isa && i < sizeof isas / sizeof *isas; i++)
-        if (strcmp(options->isa, isas[i].name) == 0)
-            return isas[i].isa;
+    for (enum isa_choice isa = ISA_FERMI; options->isa && isa <= ISA_SM_90; isa++)
+        if (strcmp(options->isa, isa_name(isa)) == 0)
+            return isa;
     return ISA_PTX;
 }
 

@@ -10,7 +10,8 @@ enum { ROWS_MAX = 64 };
 static bool is_wanted(const struct steps *steps, const struct sm *sm, const struct recorded_step *step) {
     const struct steps_filter *filter = &steps->filter;
     if (step->cycle < filter->from_cycle || (filter->one_sm && sm_shape_of(sm)->id != filter->sm) ||
-        (filter->one_block && step->block != filter->block))
+        (filter->one_block && step->block != filter->block) ||
+        (filter->from_divergence && !steps->count && !step->diverged))
         return false;
     for (BITS_EACH(lane, filter->one_warp ? step->lanes : 0))
         if (step_warp(step, lane) == filter->warp)
@@ -44,7 +45,7 @@ static void keep_others(struct steps *steps, const struct sm *sm, unsigned slot,
         const struct sm_slot_view view = sm_view_slot(sm, i);
         if (!view.used || i == slot || !view.lanes)
             continue;
-        const unsigned warp = view.threads ? view.threads[bits_first(view.lanes)] / LANES_MAX : i;
+        const unsigned warp = view.threads ? view.threads[bits_first(view.lanes)] / LANES_MAX : sm_warp_of(sm, i);
         const uint64_t block = sm_block_of(sm, warp);
         if (block == step->block || !steps->filter.one_block)
             step->others[step->other_count++] =
@@ -58,7 +59,8 @@ static void keep(void *self, const struct sm *sm, const struct sm_issue *issue) 
         return;
     const struct group *group = &issue->group;
     const struct executed *executed = issue->executed;
-    const unsigned warp = group->threads ? group->threads[bits_first(group->lanes)] / LANES_MAX : issue->slot;
+    const unsigned warp =
+        group->threads ? group->threads[bits_first(group->lanes)] / LANES_MAX : sm_warp_of(sm, issue->slot);
     struct recorded_step step = {.cycle = issue->cycle,
                                  .block = sm_block_of(sm, warp),
                                  .sm = sm_shape_of(sm)->id,

@@ -12,6 +12,7 @@ struct steps_filter {
     unsigned warp; /* of its block: an issue with a thread of it */
     uint32_t sm;
     uint64_t from_cycle;
+    bool from_divergence; /* of lanes, the first that is watched */
     uint64_t most;
 };
 

@@ -52,7 +52,7 @@ static uint64_t hash_buffers(const struct run *run) {
 }
 
 static struct run_options options_of(const struct why_options *options) {
-    return (struct run_options){.seed = options->seed, .files = options->files, .in_time = true};
+    return (struct run_options){.seed = options->seed, .files = options->files, .cold = true, .in_time = true};
 }
 
 static enum status launch_all(struct run *run, struct report *report) {
@@ -208,6 +208,15 @@ static double own_gain(const struct why *why, const struct why_part *part) {
     return part->gain > narrower ? part->gain - narrower : 0;
 }
 
+/* Where every issue fills its warp no thread has parted: what threads on their own gain there is their instruction supply. */
+static void judge_divergence(struct why *why, const struct sm_stats *sm, unsigned warp_size) {
+    if (sm->active_lanes != sm->issues * warp_size)
+        return;
+    for (unsigned i = 0; i < IDEAL_COUNT; i++)
+        if (strcmp(why->parts[i].ideal->name, "divergence") == 0)
+            why->parts[i].own = 0;
+}
+
 /* By own gain, between equals in the order of ideals.def; those that could not be run last. */
 static void put_in_order(struct why *why) {
     for (unsigned i = 0; i < IDEAL_COUNT; i++) {
@@ -240,6 +249,7 @@ static void analyse_all(struct why *why, const struct why_work *work) {
         issued += timed.sm.in_slots[i];
     why->cycles = base->cycles;
     why->issued = timed.sm.slots ? (double)issued / (double)timed.sm.slots : 0;
+    why_look_at_grids(why->base, &why->grid);
     for (unsigned i = 0; i < IDEAL_COUNT; i++) {
         struct why_run *job = work->jobs[i + 1];
         struct why_part *part = &why->parts[i];
@@ -254,6 +264,7 @@ static void analyse_all(struct why *why, const struct why_work *work) {
     }
     for (unsigned i = 0; i < IDEAL_COUNT; i++)
         why->parts[i].own = own_gain(why, &why->parts[i]);
+    judge_divergence(why, &timed.sm, base->machine.warp_size);
     put_in_order(why);
 }
 

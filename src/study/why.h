@@ -42,6 +42,15 @@ struct why_part {
     unsigned line_count;
 };
 
+/* Launches that leave SMs without a block: their grids are too small for the machine. */
+struct why_grid {
+    unsigned sms, launches, small; /* launches with fewer blocks than SMs */
+    uint64_t fewest, most;         /* blocks of those */
+    double idle;                   /* part of all SMs' time that goes by without a block for that */
+};
+/* Of a run whose launches are done. */
+void why_look_at_grids(const struct run *base, struct why_grid *out);
+
 struct why_work;
 
 struct why {
@@ -50,6 +59,7 @@ struct why {
     struct run *base;      /* the launch as the machine is */
     uint64_t cycles;
     double issued; /* part of the slots in which something issued */
+    struct why_grid grid;
     struct why_part parts[IDEAL_COUNT];
     unsigned order[IDEAL_COUNT]; /* of parts, by their own gain */
     unsigned worth;              /* how many of them are worth acting on */

@@ -40,6 +40,12 @@ static json_t *part_json(const struct why *why, const struct why_part *part) {
     return out;
 }
 
+static json_t *grid_json(const struct why_grid *grid) {
+    return json_pack("{s:i, s:i, s:i, s:o, s:o, s:f}", "sms", (int)grid->sms, "launches", (int)grid->launches,
+                     "too_small", (int)grid->small, "fewest_blocks", result_count(grid->fewest), "most_blocks",
+                     result_count(grid->most), "idle", grid->idle);
+}
+
 char *why_write(struct why *why, struct arena *arena, size_t *length) {
     json_t *root = json_object(), *parts = json_array(), *order = json_array();
     json_object_set_new(root, "schema", json_string(WHY_SCHEMA));
@@ -48,6 +54,7 @@ char *why_write(struct why *why, struct arena *arena, size_t *length) {
     json_object_set_new(root, "machine", json_string(why->base->machine->name));
     json_object_set_new(root, "cycles", result_count(why->cycles));
     json_object_set_new(root, "issued", json_real(why->issued));
+    json_object_set_new(root, "grid", grid_json(&why->grid));
     for (unsigned i = 0; i < IDEAL_COUNT; i++)
         json_array_append_new(parts, part_json(why, &why->parts[why->order[i]]));
     for (unsigned i = 0; i < why->worth; i++)

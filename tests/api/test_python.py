@@ -54,6 +54,34 @@ class Results(unittest.TestCase):
                 self.assertEqual(apart_from_host(got), apart_from_host(expected))
                 self.assertEqual(got["host"]["launch_file"], expected["host"]["launch_file"])
 
+    def test_runs_are_a_table_of_the_programs_totals_and_lines(self):
+        path, mechanisms = SOURCE / "examples/warp_sum.yaml", ["pdom", "dwf"]
+        runs = heddle.run(path, ["fung-8800"], {"divergence.mechanism": mechanisms, "sm.scheduler": "rr"})
+        self.assertEqual([row["divergence.mechanism"] for row in runs], mechanisms)
+        for row, result, mechanism in zip(runs, runs.results, mechanisms):
+            expected = program(path, "--gpu", "fung-8800", "--divergence", mechanism, "--set", "sm.scheduler=rr")
+            for values in (result, expected):  # who set a value is not the same
+                for key in ("divergence.mechanism", "sm.scheduler"):
+                    values["machine"]["parameters"].get(key, {}).pop("origin", None)
+            self.assertEqual(apart_from_host(result), apart_from_host(expected))
+            self.assertEqual((row["gpu"], row["cycles"]), ("fung-8800", expected["total"]["cycles"]))
+            self.assertEqual(row["memory.l1.accesses"], expected["total"]["memory"]["l1"]["accesses"])
+            # what a table cannot hold is not in it
+            self.assertTrue(all(isinstance(value, (int, float, str)) for value in row.values() if value is not None))
+        lines = [line for line in runs.lines() if line["divergence.mechanism"] == "dwf"]
+        self.assertEqual([line["line"] for line in lines], [line["line"] for line in runs.results[1]["total"]["lines"]])
+        with self.assertRaises(heddle.Refused):
+            heddle.run(path, "gtx48")
+
+    def test_runs_are_what_pandas_takes(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        runs = heddle.run(SOURCE / "examples/warp_sum.yaml", settings={"sm.scheduler": ["rr", "gto"]})
+        frame = pandas.DataFrame(runs)
+        self.assertEqual(list(frame["cycles"]), [row["cycles"] for row in runs])
+
     def test_the_seed_is_that_of_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "random.yaml"

@@ -17,8 +17,8 @@ import tempfile
 import unittest
 
 HEDDLE = SOURCE = None
-EXAMPLES = ["collatz", "hello", "histogram", "matmul", "odd_even", "reduction", "saxpy", "warp_sum"]
-FROM_PTX = ["warp_sum"]
+EXAMPLES = ["collatz", "gemm_tc", "hello", "histogram", "matmul", "odd_even", "reduction", "saxpy", "warp_sum"]
+FROM_PTX = ["gemm_tc", "warp_sum"]
 MODES = [[], ["--functional"]]
 
 SPIN = """.version 7.0
@@ -223,6 +223,12 @@ class CommandLine(unittest.TestCase):
         points = 100 * (results[1]["simd_efficiency"] - results[0]["simd_efficiency"])
         self.assertEqual(time["pdom"][1]["SIMD %"], f"{points:+.1f}")
         self.assertLess(points, -20)
+        self.assertNotIn("sm.pipeline", done.stdout)  # a barrel machine
+        self.assertNotIn("sm.pipeline", self.run_ok("run", path, "--divergence", "pdom,dwf").stdout)  # a scoreboard by thread
+        done = self.run_ok("run", path, "--divergence", "pdom,dwf", "--set", "divergence.in_flight=one")
+        self.assertEqual(re.findall(r"(\S+): sm.pipeline is (\S+) here, not (\S+):", done.stdout), [("dwf", "barrel", "scoreboard")])
+        done = self.run_ok("run", path, "--divergence", "pdom,dwf", "--set", "sm.pipeline=barrel")
+        self.assertNotIn("sm.pipeline is", done.stdout)
         done = self.run_ok("run", path, "--functional", "--divergence", "dwf,pdom,mimd")
         rows, = self.tables(done.stdout, 1)
         self.assertEqual(list(rows), ["dwf (needs time)", "pdom", "mimd (needs time)"])
@@ -276,6 +282,17 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(first["cycles"], json.loads(again.stdout)["total"]["cycles"])
         self.assertAlmostEqual(first["gain"], 1 - first["cycles"] / found["cycles"])
         self.assertEqual([part["name"] for part in found["parts"]][:len(found["order"])], found["order"])
+        # this grid fills the machine; one of 4 blocks does not, and a machine of 4 SMs would take as long
+        self.assertEqual((found["grid"]["too_small"], found["grid"]["idle"]), (0, 0))
+        self.assertNotIn("grid is too small", done.stdout)
+        few = self.write("few.yaml", "module: odd.ptx\nlaunches: [{kernel: odd, grid: 4, block: 256}, {kernel: odd, grid: 16, block: 256}]\n")
+        said = self.run_ok("why", few, "--set", "sm.count=16", "-o", self.folder / "few.json").stdout
+        self.assertIn("The grid is too small for the machine: 1 of 2 launches have 4 blocks for 16 SMs", " ".join(said.split()))
+        result = json.loads(self.run_ok("run", few, "--set", "sm.count=16", "-o", "-").stdout)
+        cycles = [launch["cycles"] for launch in result["launches"]]
+        grid = json.loads((self.folder / "few.json").read_text())["grid"]
+        self.assertEqual([grid[key] for key in ("sms", "launches", "too_small", "fewest_blocks", "most_blocks")], [16, 2, 1, 4, 4])
+        self.assertAlmostEqual(grid["idle"], cycles[0] * 12 / (16 * sum(cycles)))
         # one run after another gives the same bytes
         alone = self.run_ok("why", path, "--threads", "1", "--gpu", "fung-8800", "-o", "-").stdout
         self.assertEqual(alone, (self.folder / "why.json").read_text())
@@ -346,14 +363,16 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(words[2:6], [f"{total['cycles']:,}", f"{total['ipc']:.1f}", f"{total['warp_instructions']:,}",
                                           f"{100 * total['simd_efficiency']:.1f}"])
             dram = total["memory"]["dram"]
-            self.assertEqual(words[9:], [f"{dram['bytes']:,}", f"{100 * dram['row_hit_rate']:.1f}", f"{100 * dram['bandwidth_utilisation']:.1f}"])
+            energy = total["energy"]
+            self.assertEqual(words[12:], [f"{energy['total'] / 1000:.1f}", f"{energy['power']:.1f}"])
+            self.assertEqual(words[9:12], [f"{dram['bytes']:,}", f"{100 * dram['row_hit_rate']:.1f}", f"{100 * dram['bandwidth_utilisation']:.1f}"])
         lines = self.run_ok("compare", "--table", *paths).stdout.splitlines()
         self.assertEqual(lines[0], "3 results, in time")
-        self.assertEqual([line.split()[1] for line in lines[3:]], ["gtx480", "gtx480", "fung-8800"])
+        self.assertEqual([line.split()[1] for line in lines[3:6]], ["gtx480", "gtx480", "fung-8800"])
         odd = json.loads(paths[0].read_text())
         odd["complete"], odd["total"]["cycles"], odd["total"]["memory"] = False, 1e308, 5
         line = self.run_ok("compare", "--table", self.write("odd.json", json.dumps(odd))).stdout.splitlines()[3]
-        self.assertRegex(line, r"odd \(not complete\) +1  1000+\d*\.0 .* -  +- +- +- +-$")
+        self.assertRegex(line, r"odd \(not complete\) +1  1000+\d*\.0 .* -  +- +- +- +- +[0-9.]+ +[0-9.]+$")
 
     def test_a_run_in_time_stops_at_its_limit_or_when_interrupted(self):
         self.write("spin.ptx", SPIN)
@@ -519,6 +538,12 @@ class CommandLine(unittest.TestCase):
         result = json.loads(self.run_ok("run", "examples/warp_sum", "--gpu", path, "-o", "-").stdout)
         self.assertEqual(result["machine"]["name"], "mine")
         self.assertEqual(result["machine"]["parameters"]["sm.count"]["value"], 80)
+
+    def test_its_name_alone_welcomes_and_names_a_next_step_that_works(self):
+        done = self.run_ok()
+        self.assertLess(len(done.stdout.splitlines()), 12)
+        step = re.search("^Next: heddle (.*)$", done.stdout, re.M)[1].split()
+        self.assertIn("SIMD eff.", self.run_ok(*step).stdout)
 
     def test_help_and_doctor_always_work(self):
         self.run_ok("--version")

@@ -32,7 +32,7 @@ launches:
 """
 # each is refused by name when it is loaded
 REFUSED = {"call of nothing": HEAD + ".extern .func nowhere();\n.visible .entry k() { call nowhere; ret; }\n",
-           "tf32": HEAD.replace("sm_70", "sm_80") + ".visible .entry k() { .reg .f32 %f; .reg .b32 %r; cvt.rna.tf32.f32 %r, %f; ret; }\n"}
+           "tf32": HEAD.replace("sm_70", "sm_90") + ".visible .entry k() { .reg .f32 %f; .reg .b32 %r; cvt.rn.tf32.f32 %r, %f; ret; }\n"}
 
 
 def heddle(*words):
@@ -55,16 +55,18 @@ class Records(unittest.TestCase):
         self.folder.cleanup()
 
     def test_pipeline_is_refused_or_recorded_as_it_ran(self):
-        for mechanism in ("diverge-on-miss", "dwf", "tbc"):
+        one = ("--set", "divergence.in_flight=one")
+        for mechanism, more in (("diverge-on-miss", ()), ("dwf", one), ("tbc", one)):
             with self.subTest(mechanism=mechanism):
-                key = result("examples/warp_sum.yaml", "--divergence", mechanism)["machine"]["parameters"]["sm.pipeline"]
+                key = result("examples/warp_sum.yaml", "--divergence", mechanism, *more)["machine"]["parameters"]["sm.pipeline"]
                 self.assertEqual((key["value"], key["origin"]), ("barrel", f"needed by {mechanism}"))
-                both = heddle("run", "examples/warp_sum.yaml", "--divergence", mechanism, "--set", "sm.pipeline=scoreboard,barrel")
+                both = heddle("run", "examples/warp_sum.yaml", "--divergence", mechanism, "--set", "sm.pipeline=scoreboard,barrel", *more)
                 self.assertEqual(both.returncode, 2)
                 for part in ("sm.pipeline=scoreboard", f"divergence.mechanism={mechanism}", "sm.pipeline=barrel"):
                     self.assertIn(part, both.stderr)
-        key = result("examples/warp_sum.yaml")["machine"]["parameters"]["sm.pipeline"]
-        self.assertEqual(key["value"], "scoreboard")
+        for mechanism in ("pdom", "dwf", "tbc"):
+            key = result("examples/warp_sum.yaml", "--divergence", mechanism)["machine"]["parameters"]["sm.pipeline"]
+            self.assertEqual(key["value"], "scoreboard")
 
     def test_keys_that_are_left_unread_are_not_recorded(self):
         keys = {name: result("examples/warp_sum.yaml", "--divergence", name)["machine"]["parameters"] for name in ("pdom", "dwf", "mimd")}

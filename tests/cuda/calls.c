@@ -556,8 +556,8 @@ int main(void) {
     check_capture(device);
     check_nodes(device);
     OK(cudaFree(device));
-    IS(cudaCreateTextureObject(host, NULL, NULL, NULL), 801); /* not there, and says so */
-    IS(cudaCreateTextureObject(host, NULL, NULL, NULL), 801);
+    IS(cudaGraphicsMapResources(0, NULL, NULL), 801); /* not there, and says so */
+    IS(cudaGraphicsMapResources(0, NULL, NULL), 801);
     OK(cudaDeviceReset());
 #if CUDA <= 12
     OK(cudaThreadExit());

@@ -348,7 +348,7 @@ static void check_boxes(CUdeviceptr a, CUdeviceptr b) {
     IS(cuMemcpy2D(&flat), CUDA_ERROR_INVALID_VALUE);
     flat.dstMemoryType = CU_MEMORYTYPE_ARRAY;
     flat.dstArray = (CUarray)&flat;
-    IS(cuMemcpy2D(&flat), CUDA_ERROR_NOT_SUPPORTED);
+    IS(cuMemcpy2D(&flat), CUDA_ERROR_INVALID_HANDLE);
     memset(&deep, 0, sizeof deep);
     deep.srcMemoryType = CU_MEMORYTYPE_DEVICE;
     deep.srcDevice = a;

@@ -73,6 +73,39 @@ struct configuration {
     unsigned attribute_count;
 };
 
+struct format {
+    int x, y, z, w, kind;
+};
+struct resource {
+    int type;
+    union {
+        void *array;
+        struct {
+            void *data;
+            struct format format;
+            size_t bytes;
+        } linear;
+        struct {
+            void *data;
+            struct format format;
+            size_t width, height, pitch;
+        } pitched;
+        int room[32];
+    };
+};
+struct texture_settings {
+    int addressing[3], filter, read_mode, is_srgb;
+    float border[4];
+    int is_normalised, anisotropy, level_filter;
+    float levels[3];
+    int others[2];
+};
+struct texture_reference {
+    int is_normalised, filter, addressing[3];
+    struct format format;
+    int others[21];
+};
+
 #define FUNCTION(name, ...) int name(__VA_ARGS__);
 #define OTHER(type, name, ...) type name(__VA_ARGS__);
 #include "functions.def"
@@ -81,6 +114,7 @@ struct configuration {
 
 /* ---- the program's kernels and variables ---- */
 
+#ifndef PTX /* a program may bring its own */
 #define PTX                                                                                                            \
     ".version 7.5\n.target sm_75\n.address_size 64\n"                                                                  \
     ".visible .global .align 4 .b8 table[64];\n"                                                                       \
@@ -105,6 +139,7 @@ struct configuration {
     "L: ld.volatile.global.u32 %r5, [%rd1]; setp.lt.u32 %q, %r5, %r4; @%q bra L;\n"                                    \
     "ld.param.u64 %rd2, [p]; atom.global.add.u32 %r3, [%rd2], 1; ret;\n}\n"                                            \
     ".visible .entry empty()\n{\nret;\n}\n"
+#endif
 
 struct fat_binary {
     uint32_t magic;

@@ -10,7 +10,7 @@
 #include <zstd.h>
 
 #include "compile/fatbin.h"
-#include "cuda/fatbin.h"
+#include "device/load.h"
 
 enum { PLAIN = 0x11, LZ4 = 0x2011, ZSTD = 0x8011, PTX = 1, CUBIN = 2 };
 
@@ -213,6 +213,28 @@ static void what_heddle_cc_writes_is_read_back(void **state) {
     }
 }
 
+static void a_fat_binary_is_a_module(void **state) {
+    (void)state;
+    static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n";
+    struct builder b;
+    begin(&b);
+    add(&b, CUBIN, 86, PLAIN, "no cubin");
+    add(&b, PTX, 75, ZSTD, text);
+    end(&b);
+    const struct device_module order = {.name = "k.fatbin", .text = (const char *)b.data, .length = b.bytes};
+    struct report report = {0};
+    struct module *module = NULL;
+    assert_int_equal(load_for(&order, NULL, &module, &report), STATUS_OK);
+    assert_non_null(module_find(module, "k"));
+    assert_string_equal(module->name, "k.ptx");
+    module_free(module);
+
+    const struct device_module cut = {.name = "k.fatbin", .text = (const char *)b.data, .length = b.bytes - 1};
+    assert_int_equal(load_for(&cut, NULL, &module, &report), STATUS_INVALID);
+    assert_non_null(strstr(report_text(&report), "k.fatbin: the program's fat binary is damaged"));
+    report_free(&report);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_heddle_cc_writes_is_read_back),
@@ -221,6 +243,7 @@ int main(void) {
         cmocka_unit_test(native_code_alone_is_refused_by_name),
         cmocka_unit_test(native_code_is_chosen_where_it_is_run),
         cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(a_fat_binary_is_a_module),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -403,7 +403,6 @@ def refused():
         ("redux.sync.min.f32", "%f, %f, -1"),
         ("cvta.const.u64", "%t, %t"),
         ("isspacep.param", "%p, %t"),
-        ("cvt.rna.tf32.f32", "%w, %f"),
     ):
         body = f"    .reg .f32 %f; mov.f32 %f, 0f00000000; mov.u64 %t, 0;\n    {form} {operands};\n"
         yield Case(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the cases of one file and writes what came out: driver CASES RESULTS [--in-time] [--executed FILE] [KEY=VALUE...]
  * Functionally, or with --in-time on the machine in time. --executed: a line for each case, the addresses of the native
- * instructions that a thread executed.
+ * instructions that a thread executed; RESULTS then have no instructions.
  *
  * All numbers are little-endian. CASES: u32 count, then per case
  *   text name, text module, text kernel, u32 grid[3], u32 block[3], u32 dynamic shared bytes, text parameters,
@@ -9,7 +9,8 @@
  * with text = u32 bytes, bytes. RESULTS per case:
  *   u32 stage reached (0 load, 1 kernel, 2 launch, 3 done), u32 status, text report, text printf output,
  *   u32 instructions {u32 line in the module, u64 threads that executed it}, u32 buffers {text}
- * Every case has a device of its own, so that one that faults stops no other. */
+ * A module without bytes is that of the case before. Every module has a device of its own, and so has a case behind one that did not
+ * end well: one that faults stops no other. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,11 +122,22 @@ struct run {
     uint64_t addresses[BUFFERS_MAX];
 };
 
-static void run_test(struct device *device, const struct test *test, bool in_time, struct arena *arena,
+/* What the cases of one module share. */
+struct loaded {
+    struct text module;
+    struct device *device;
+    struct program *program;
+    struct arena names;
+    bool again; /* the last case ended well: the next one of this module runs here */
+};
+
+static void run_test(struct loaded *loaded, const struct test *test, bool in_time, struct arena *arena,
                      struct run *run) {
-    struct program *program = NULL;
-    run->status = device_load(device, arena_strndup(arena, test->name.data, test->name.length), test->module.data,
-                              test->module.length, &program, &run->report);
+    struct device *device = loaded->device;
+    if (!loaded->program)
+        run->status = device_load(device, arena_strndup(&loaded->names, test->name.data, test->name.length),
+                                  loaded->module.data, loaded->module.length, &loaded->program, &run->report);
+    struct program *program = loaded->program;
     if (run->status != STATUS_OK)
         return;
     run->stage = 1;
@@ -156,12 +168,12 @@ static void run_test(struct device *device, const struct test *test, bool in_tim
         run->stage = 3;
 }
 
-static void put_run(FILE *output, struct device *device, const struct test *test, const struct run *run) {
+static void put_run(FILE *output, struct device *device, const struct test *test, const struct run *run, bool lines) {
     put_u32(output, run->stage);
     put_u32(output, (uint32_t)run->status);
     put_text(output, report_text(&run->report), run->report.length);
     put_text(output, run->result.output, run->result.output_bytes);
-    const uint32_t count = run->result.instructions ? run->module->code_count : 0;
+    const uint32_t count = lines && run->result.instructions ? run->module->code_count : 0;
     put_u32(output, count);
     for (uint32_t i = 0; i < count; i++) {
         put_u32(output, run->module->code[i].text_line);
@@ -181,6 +193,51 @@ static void put_executed(FILE *output, const struct run *run) {
             fprintf(output, "%x ", address);
     }
     fputc('\n', output);
+}
+
+static void unload(struct loaded *loaded) {
+    if (loaded->device)
+        device_destroy(loaded->device);
+    loaded->device = NULL;
+    loaded->program = NULL;
+    arena_free(&loaded->names);
+}
+
+/* A new device, unless the module's own can be used on. */
+static enum status provide(struct loaded *loaded, const struct test *test, const struct machine *machine,
+                           struct report *report) {
+    if (test->module.length)
+        loaded->module = test->module;
+    if (loaded->again && !test->module.length)
+        return STATUS_OK;
+    unload(loaded);
+    return device_create(&loaded->device, machine, report);
+}
+
+static enum status run_tests(struct input *input, const struct machine *machine, bool in_time, FILE *output,
+                             FILE *executed, struct report *report) {
+    struct loaded loaded = {0};
+    const uint32_t count = take_u32(input);
+    for (uint32_t i = 0; i < count && !input->broken; i++) {
+        const struct test test = take_test(input);
+        struct arena scratch = {0};
+        struct run run = {0};
+        if (input->broken)
+            break;
+        const enum status status = provide(&loaded, &test, machine, report);
+        if (status != STATUS_OK)
+            return status;
+        run_test(&loaded, &test, in_time, &scratch, &run);
+        put_run(output, loaded.device, &test, &run, !executed);
+        if (executed)
+            put_executed(executed, &run);
+        loaded.again = run.status == STATUS_OK;
+        launch_result_free(&run.result);
+        report_free(&run.report);
+        arena_free(&scratch);
+    }
+    unload(&loaded);
+    return STATUS_OK;
 }
 
 static int fail(const char *what, const struct report *report) {
@@ -215,25 +272,8 @@ int main(int argc, char **argv) {
     if (!output)
         return fail(argv[2], &report);
     struct input input = {(const uint8_t *)data, (const uint8_t *)data + bytes, false};
-    const uint32_t count = take_u32(&input);
-    for (uint32_t i = 0; i < count && !input.broken; i++) {
-        const struct test test = take_test(&input);
-        struct arena scratch = {0};
-        struct device *device = NULL;
-        struct run run = {0};
-        if (input.broken)
-            break;
-        if (device_create(&device, &machine, &report))
-            return fail("device", &report);
-        run_test(device, &test, in_time, &scratch, &run);
-        put_run(output, device, &test, &run);
-        if (executed)
-            put_executed(executed, &run);
-        launch_result_free(&run.result);
-        report_free(&run.report);
-        device_destroy(device);
-        arena_free(&scratch);
-    }
+    if (run_tests(&input, &machine, in_time, output, executed, &report))
+        return fail("device", &report);
     if (input.broken)
         return fail("the file of cases is broken", &report);
     if (ferror(output) || fclose(output) || (executed && (ferror(executed) || fclose(executed))))

@@ -18,14 +18,19 @@ except ImportError:
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import async_forms
+import bulk_forms
 import control_forms
 import convert_forms
 import coverage
 import float_forms
 import integer_forms
+import matrix_forms
 import memory_forms
 import snoop_forms
 import warp_forms
+import wgmma_forms
+import wmma_forms
 import cases
 from cases import FAULT, Case, Result, matches, opcode_of
 from formats import FORMATS
@@ -34,7 +39,7 @@ STATUS_OK, STATUS_INVALID, STATUS_STOPPED = 0, 2, 3
 
 
 def all_cases(only):
-    for module in (integer_forms, float_forms, convert_forms, memory_forms, snoop_forms, warp_forms, control_forms):
+    for module in (integer_forms, float_forms, convert_forms, memory_forms, snoop_forms, warp_forms, matrix_forms, wmma_forms, async_forms, bulk_forms, wgmma_forms, control_forms):
         for form in module.forms():
             name = form.name if isinstance(form, Case) else form.opcode
             if only and only not in name:
@@ -144,7 +149,7 @@ def main():
             timed_differ += 1
             failures += [(case.name, "in time: " + text) for text in judge(case, in_time)[0][:3]]
             # a thread waits in a loop for another, or for data to come near
-            spins = case.name.startswith(("membar", "fence", "ld_snoop", "st_snoop"))
+            spins = case.name.startswith(("membar", "fence", "ld_snoop", "st_snoop", "mbarrier ring", "cp.async.bulk.shared"))
             if in_time.threads != result.threads and not case.outcome and not spins:
                 failures.append((case.name, "in time: other threads execute its instructions"))
         at, timed_at = result.end, in_time.end

@@ -3,6 +3,7 @@
  * were read are encoded as they were. */
 #include "native_text.h"
 #include "sass/cubin.h"
+#include "translate/load.h"
 #include "sass/turing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/join.h"
+#include "compile/fatbin.h"
 #include "driver/read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (strlen(one.ptx) != one.bytes)
             abort();
         for (unsigned i = 0; i < 3; i++)
-            if (join_add(&all, i, &one, &arena, &report) || strlen(all.ptx) != all.bytes)
+            if (fatbin_add(&all, i, &one, &arena, &report) || strlen(all.ptx) != all.bytes)
                 abort();
     }
     module_tell(&(struct jit_options){2, keys, values}, report_text(&report));

@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MACHINES = 17, KERNELS_MAX = 4, REGISTERS_MAX = 4096, LOCAL_BYTES_MAX = 1 << 14, BUFFERS = 3, WORDS = 64 };
+enum { MACHINES = 19, KERNELS_MAX = 4, REGISTERS_MAX = 4096, LOCAL_BYTES_MAX = 1 << 14, BUFFERS = 3, WORDS = 64 };
 
 static struct machine machines[MACHINES];
 
@@ -41,6 +41,10 @@ static const char *const choices[MACHINES] = {
     SMALL "divergence.mechanism: diverge-on-miss\n",
     SMALL "divergence.mechanism: tokens\n",
     SMALL "divergence.mechanism: hanoi\n",
+    SMALL "divergence.mechanism: dual-path\nsm.pipeline: scoreboard\n",
+    SMALL "divergence.mechanism: multi-path\nsm.pipeline: scoreboard\n",
+    SMALL "divergence.mechanism: dws\nsm.pipeline: scoreboard\n",
+    SMALL "divergence.mechanism: subwarp\nsm.pipeline: scoreboard\n",
     SMALL "isa: fermi\n",
     SMALL "isa: tesla\nmemory.out_of_bounds: warn\n",
 };

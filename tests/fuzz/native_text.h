@@ -8,6 +8,7 @@
 
 #include "isa/analysis.h"
 #include "sass/native.h"
+#include "translate/load.h"
 
 /* What came of loading: a module or a report, jumps that lead into it, and an analysis that says why where it fails. */
 static inline void fuzz_module(enum status status, struct module *module, struct report *report) {

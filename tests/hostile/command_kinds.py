@@ -47,9 +47,9 @@ def result_file():
 
 def written(words):
     """What the command line asks to be written."""
-    names = ["init.yaml", "report.html", "plot.svg", "reproduction", "k.yaml", "mine"]
+    names = ["init.yaml", "report.html", "plot.svg", "reproduction", "k.yaml", "mine", "checkpoints"]
     for i, word in enumerate(words):
-        if word in ("--output", "--dump", "--timeline", "--pipeline", "--html", "--svg", "--store", "--cubin", "--record") and i + 1 < len(words):
+        if word in ("--output", "--dump", "--timeline", "--pipeline", "--html", "--svg", "--store", "--cubin", "--record", "--checkpoints") and i + 1 < len(words):
             name = os.fsdecode(words[i + 1]) if isinstance(words[i + 1], bytes) else words[i + 1]
             names += [name, name.split("=")[-1]]  # --dump takes BUFFER=FILE
     return names
@@ -58,7 +58,7 @@ def written(words):
 def unwanted(command, option, value):
     """Outside the folder, or out of time for reasons that are the user's own: a pipe is written when somebody reads it."""
     text = os.fsdecode(value) if isinstance(value, bytes) else value
-    return option in ("output", "dump", "timeline", "pipeline", "html", "svg", "store", "cubin") and (text.startswith(("/", "..")) or text in (".", "-", "fifo")) or command == "exec" and option == "kernels"
+    return option in ("output", "dump", "timeline", "pipeline", "html", "svg", "store", "cubin", "checkpoints") and (text.startswith(("/", "..")) or text in (".", "-", "fifo")) or command == "exec" and option == "kernels"
 
 
 @kind("command-option", full=1600, ci=40)

@@ -674,13 +674,66 @@ static void short_contexts(struct thread *t) {
     release(t, EVENT, user), release(t, MEMORY, memory), release(t, QUEUE, queue), release(t, CONTEXT, context);
 }
 
-/* What the device does not have: each must say so. */
+/* An image and a sampler of this thread alone; sizes, origins and regions may be wrong. */
+static void images(struct thread *t) {
+    struct borrowed c = borrow(t, CONTEXT), q = borrow(t, QUEUE), m = borrow(t, MEMORY);
+    const cl_image_format format = {once_in(t, 9) ? CL_R : CL_RGBA, once_in(t, 9) ? below(t, 1 << 16) : CL_UNORM_INT8};
+    const cl_image_desc shape = {.image_type = once_in(t, 9) ? below(t, 1 << 16) : CL_MEM_OBJECT_IMAGE2D,
+                                 .image_width = below(t, 6),
+                                 .image_height = below(t, 6)};
+    const size_t origin[] = {below(t, 3), below(t, 3), 0}, region[] = {below(t, 4), below(t, 4), !once_in(t, 9)};
+    const cl_uint colour[4] = {1, 2, 3, 4};
+    cl_int code;
+    cl_mem image = CALL(clCreateImage, c.handle, 0, &format, &shape, NULL, &code);
+    cl_sampler sampler = CALL(clCreateSampler, c.handle, below(t, 2), CL_ADDRESS_NONE + below(t, 6),
+                              CL_FILTER_NEAREST + below(t, 3), &code);
+    CALL(clEnqueueFillImage, q.handle, image, colour, origin, region, 0, NULL, NULL);
+    CALL(clEnqueueCopyImageToBuffer, q.handle, image, m.handle, origin, region, below(t, 64), 0, NULL, NULL);
+    CALL(clEnqueueCopyBufferToImage, q.handle, m.handle, image, below(t, 64), origin, region, 0, NULL, NULL);
+    CALL(clEnqueueCopyImage, q.handle, image, image, origin, region, region, 0, NULL, NULL);
+    CALL(clEnqueueReadImage, q.handle, image, CL_TRUE, origin, region, 0, 0, t->answer, 0, NULL, NULL);
+    CALL(clGetImageInfo, image, CL_IMAGE_WIDTH, sizeof t->answer, t->answer, NULL);
+    if (sampler)
+        CALL(clReleaseSampler, sampler);
+    if (image)
+        CALL(clReleaseMemObject, image);
+    give_back(t, m);
+    give_back(t, q);
+    give_back(t, c);
+}
+
+/* Allocated, used, given back at once or by a command; now and then pointers that are none of the context's. */
+static void shared_memory(struct thread *t) {
+    struct borrowed c = borrow(t, CONTEXT), q = borrow_near(t, QUEUE, c.context), k = borrow_near(t, KERNEL, c.context);
+    unsigned char *memory = CALL(clSVMAlloc, c.handle, once_in(t, 2) ? CL_MEM_SVM_FINE_GRAIN_BUFFER : 0, 256, 0);
+    unsigned char *other = once_in(t, 8) || !memory ? (unsigned char *)t->answer : memory + below(t, 200);
+    void *pointers[] = {memory};
+    const void *same[] = {other};
+    CALL(clEnqueueSVMMap, q.handle, 0, CL_MAP_WRITE, other, 8, 0, NULL, NULL);
+    CALL(clEnqueueSVMUnmap, q.handle, other, 0, NULL, NULL);
+    if (memory) {
+        CALL(clEnqueueSVMMemFill, q.handle, memory, "abcdefgh", 1u << below(t, 4), 8u * below(t, 64), 0, NULL, NULL);
+        CALL(clEnqueueSVMMemcpy, q.handle, once_in(t, 20), memory, memory + below(t, 100), below(t, 200), 0, NULL,
+             NULL);
+    }
+    CALL(clEnqueueSVMMigrateMem, q.handle, 1, same, NULL, 0, 0, NULL, NULL);
+    CALL(clSetKernelExecInfo, k.handle, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof same, same);
+    if (once_in(t, 4))
+        CALL(clEnqueueSVMFree, q.handle, 1, pointers, NULL, NULL, 0, NULL, NULL);
+    else
+        clSVMFree(c.wrong ? NULL : c.handle, memory);
+    give_back(t, k);
+    give_back(t, q);
+    give_back(t, c);
+}
+
+/* What the device does not have, or with objects of other kinds: each must say so. */
 static void absent(struct thread *t) {
     struct borrowed c = borrow(t, CONTEXT), q = borrow(t, QUEUE), m = borrow(t, MEMORY);
     const size_t three[] = {1, 1, 1};
     cl_int code;
     cl_uint count;
-    switch (below(t, 26)) {
+    switch (below(t, 20)) {
     case 0: CALL(clCreateImage, c.handle, 0, NULL, NULL, NULL, &code); break;
     case 1: CALL(clCreateImageWithProperties, c.handle, NULL, 0, NULL, NULL, NULL, &code); break;
     case 2: CALL(clCreateImage2D, c.handle, 0, NULL, 1, 1, 0, NULL, &code); break;
@@ -688,7 +741,12 @@ static void absent(struct thread *t) {
     case 4: CALL(clGetSupportedImageFormats, c.handle, 0, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &count); break;
     case 5: CALL(clGetImageInfo, m.handle, CL_IMAGE_WIDTH, 0, NULL, NULL); break;
     case 6: CALL(clCreateSampler, c.handle, 0, 0, 0, &code); break;
-    case 7: CALL(clCreateSamplerWithProperties, c.handle, NULL, &code); break;
+    case 7: {
+        cl_sampler sampler = CALL(clCreateSamplerWithProperties, c.handle, NULL, &code);
+        if (sampler)
+            CALL(clReleaseSampler, sampler);
+        break;
+    }
     case 8: CALL(clEnqueueReadImage, q.handle, m.handle, 0, three, three, 0, 0, t->answer, 0, NULL, NULL); break;
     case 9: CALL(clEnqueueWriteImage, q.handle, m.handle, 0, three, three, 0, 0, t->answer, 0, NULL, NULL); break;
     case 10: CALL(clEnqueueFillImage, q.handle, m.handle, t->answer, three, three, 0, NULL, NULL); break;
@@ -698,14 +756,8 @@ static void absent(struct thread *t) {
     case 14: CALL(clEnqueueMapImage, q.handle, m.handle, 0, 0, three, three, NULL, NULL, 0, NULL, NULL, &code); break;
     case 15: CALL(clCreatePipe, c.handle, 0, 4, 4, NULL, &code); break;
     case 16: CALL(clGetPipeInfo, m.handle, CL_PIPE_PACKET_SIZE, 0, NULL, NULL); break;
-    case 17: CALL(clSVMAlloc, c.handle, 0, 64, 0); break;
-    case 18: CALL(clEnqueueSVMMemcpy, q.handle, 0, t->answer, t->answer, 0, 0, NULL, NULL); break;
-    case 19: CALL(clEnqueueSVMMemFill, q.handle, t->answer, t->answer, 4, 8, 0, NULL, NULL); break;
-    case 20: CALL(clEnqueueSVMMap, q.handle, 0, 0, t->answer, 8, 0, NULL, NULL); break;
-    case 21: CALL(clEnqueueSVMUnmap, q.handle, t->answer, 0, NULL, NULL); break;
-    case 22: CALL(clEnqueueSVMFree, q.handle, 0, NULL, NULL, NULL, 0, NULL, NULL); break;
-    case 23: CALL(clEnqueueSVMMigrateMem, q.handle, 0, NULL, NULL, 0, 0, NULL, NULL); break;
-    case 24: CALL(clCreateSubDevices, all.device, NULL, 0, NULL, &count); break;
+    case 17: shared_memory(t); break;
+    case 18: CALL(clCreateSubDevices, all.device, NULL, 0, NULL, &count); break;
     default: CALL(clSetDefaultDeviceCommandQueue, c.handle, all.device, q.handle);
     }
     give_back(t, m);
@@ -735,10 +787,10 @@ static void platform_calls(struct thread *t) {
 static const struct {
     void (*function)(struct thread *t);
     unsigned weight;
-} actions[] = {{queries, 20}, {create_buffer, 6}, {create_part, 4}, {create_queue, 2},  {programs, 4},
-               {kernels, 3},  {arguments, 4},     {transfers, 16},  {mappings, 5},      {launches, 8},
-               {markers, 5},  {waits, 4},         {user_events, 8}, {late_commands, 1}, {short_contexts, 1},
-               {absent, 3},   {platform_calls, 2}};
+} actions[] = {{queries, 20}, {create_buffer, 6}, {create_part, 4},   {create_queue, 2},  {programs, 4},
+               {kernels, 3},  {arguments, 4},     {transfers, 16},    {mappings, 5},      {launches, 8},
+               {markers, 5},  {waits, 4},         {user_events, 8},   {late_commands, 1}, {short_contexts, 1},
+               {absent, 3},   {images, 3},        {platform_calls, 2}};
 
 static void *run_thread(void *argument) {
     struct thread *t = argument;

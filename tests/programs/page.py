@@ -12,6 +12,19 @@ def share(results):
     return f"{right} ({100 * right / max(len(results), 1):.1f} %)"
 
 
+def run_by(row):
+    """The commit of the Heddle that ran it"""
+    return row.get("commit", "an earlier one")
+
+
+def commits(results):
+    """How many rows each commit ran"""
+    counts = {}
+    for row in (part for r in results.values() for part in (r, r.get("compare"), r.get("native")) if part and part["verdict"] != "not tried"):
+        counts[run_by(row)] = counts.get(run_by(row), 0) + 1
+    return ", ".join(f"{count} by {commit}" for commit, count in sorted(counts.items(), key=lambda item: -item[1]))
+
+
 def totals(results):
     """(enough are right, lines of totals)"""
     lines, ok = [], True
@@ -27,6 +40,9 @@ def totals(results):
                 lines.append(f"of the {len(claimed)} among these {NAMES[api]} programs that do without "
                              f"{', '.join(sorted({b for r in plain for b in r['beyond']}))}, which the device says it lacks, {share(claimed)}")
             ok = ok and sum(r["verdict"] == "right" for r in claimed) >= 0.9 * len(claimed)
+    both = [r for r in results.values() if r["verdict"] != "not tried" and not set(r["beyond"]) & set(program.BEYOND)]
+    if len({r["entry"]["api"] for r in both}) > 1:
+        lines.append(f"of all {len(both)} programs that use neither graphics, images, tensor units nor vendor libraries {share(both)}")
     compared = [r["compare"] for r in results.values() if "compare" in r]
     done = [c for c in compared if c["verdict"] != "not compared"]
     if done:
@@ -34,7 +50,24 @@ def totals(results):
         lines.append(f"{len(done)} programs built three ways: nvcc's static and shared runtime equal in {sum(c['static_is_shared'] for c in done)}, "
                      f"heddle cc equal to nvcc in {sum(c['cc'] == 'equal' for c in done)}, within the tolerance in "
                      f"{sum(c['cc'] == 'within tolerance' for c in done)} more")
+    runs = [r["native"] for r in results.values() if "native" in r]
+    if runs:
+        compared = [n for n in runs if n["output"]]
+        lines.append(f"{len(runs)} of those that are right once more, with their kernels as native code ({', '.join(sorted({n['isa'] for n in runs}))}, by ptxas): "
+                     f"{sum(n['verdict'] == 'right' for n in runs)} right; of {len(compared)} whose output can be compared it is that with PTX in "
+                     f"{sum(n['output'] == 'equal' for n in compared)}, within the tolerance in {sum(n['output'] == 'within tolerance' for n in compared)} more")
+    if results:
+        lines.append(f"rows of the tables below, by the commit of the Heddle that ran them: {commits(results)}")
     return ok, lines
+
+
+def natives(results):
+    rows = ["| program | API | verdict | what it prints | cause | run by |", "|---|---|---|---|---|---|"]
+    for r in results.values():
+        n = r.get("native")
+        if n and (n["verdict"] != "right" or n["output"] not in ("equal", "")):
+            rows.append(f"| {r['entry']['suite']} {r['entry']['name']} | {NAMES[r['entry']['api']]} | {n['verdict']} | {n['output']} | {n['cause']} | {run_by(n)} |")
+    return rows
 
 
 def suite_rows(results, suites):
@@ -49,12 +82,12 @@ def suite_rows(results, suites):
 
 
 def failures(results):
-    rows = ["| program | API | built by | verdict | cause | beyond what is claimed |", "|---|---|---|---|---|---|"]
+    rows = ["| program | API | built by | verdict | cause | beyond what is claimed | run by |", "|---|---|---|---|---|---|---|"]
     for r in results.values():
         e = r["entry"]
         if r["verdict"] not in ("right", "not tried"):
             cause = e.get("fails") or r["cause"]
-            rows.append(f"| {e['suite']} {e['name']} | {NAMES[e['api']]} | {program.WAYS[r['way']]} | {r['verdict']} | {cause} | {', '.join(r['beyond'])} |")
+            rows.append(f"| {e['suite']} {e['name']} | {NAMES[e['api']]} | {program.WAYS[r['way']]} | {r['verdict']} | {cause} | {', '.join(r['beyond'])} | {run_by(r)} |")
     return rows
 
 
@@ -78,21 +111,21 @@ def judge_of(entry):
 
 
 def rights(results):
-    rows = ["| program | API | built by | judged by | launches | warp instructions |", "|---|---|---|---|---|---|"]
+    rows = ["| program | API | built by | judged by | launches | warp instructions | run by |", "|---|---|---|---|---|---|---|"]
     for r in results.values():
         e = r["entry"]
         if r["verdict"] == "right":
-            rows.append(f"| {e['suite']} {e['name']} | {NAMES[e['api']]} | {program.WAYS[r['way']]} | {judge_of(e)} | {r['launches']} | {r['instructions']} |")
+            rows.append(f"| {e['suite']} {e['name']} | {NAMES[e['api']]} | {program.WAYS[r['way']]} | {judge_of(e)} | {r['launches']} | {r['instructions']} | {run_by(r)} |")
     return rows
 
 
 def compared(results):
-    rows = ["| program | static and shared | heddle cc and nvcc | cause |", "|---|---|---|---|"]
+    rows = ["| program | static and shared | heddle cc and nvcc | cause | run by |", "|---|---|---|---|---|"]
     for r in results.values():
         c = r.get("compare")
         if c:
             static = "equal" if c.get("static_is_shared") else "different" if "static_is_shared" in c else "not compared"
-            rows.append(f"| {r['entry']['suite']} {r['entry']['name']} | {static} | {c.get('cc', 'not compared')} | {c['cause'] or ''} |")
+            rows.append(f"| {r['entry']['suite']} {r['entry']['name']} | {static} | {c.get('cc', 'not compared')} | {c['cause'] or ''} | {run_by(c)} |")
     return rows
 
 
@@ -104,7 +137,7 @@ def write(path, results, suites, lines):
     results = dict(sorted(results.items()))
     parts = [["- " + text + "." for text in lines], suite_rows(results, suites), ["## Not right"], failures(results),
              ["## Right with nvcc, not with `heddle cc`"], second(results), ["## Built three ways"], compared(results),
-             ["## Right"], rights(results)]
+             ["## As native code: not right, or not the same"], natives(results), ["## Right"], rights(results)]
     body = "\n\n".join("\n".join(part) for part in parts)
     with open(path, "w", encoding="utf-8") as f:
         f.write(f"{before}{BEGIN}\n{body}\n\n{END}{after}")

@@ -74,7 +74,7 @@ def build(entry, options, way):
     return None
 
 
-def execute(entry, options, way, timed):
+def execute(entry, options, way, timed, settings=()):
     """A run under heddle exec: (verdict, cause, what the program printed, launches, warp instructions)"""
     folder, environment = folder_of(entry, options, way), environment_of(entry, options, way)
     command = entry.get("timed") if timed and "timed" in entry else entry["run"]
@@ -82,7 +82,7 @@ def execute(entry, options, way, timed):
         result = os.path.join(place, "result.json")
         how = [options.heddle, "exec", "-q", "-o", result] + ([] if timed else ["--functional"])
         how += ["--gpu", entry["gpu"]] if "gpu" in entry else []
-        how += ["--set", entry["set"]] if "set" in entry else []
+        how += [word for setting in (*([entry["set"]] if "set" in entry else []), *settings) for word in ("--set", setting)]
         status, out, err = shell(f"{shlex.join(how)} -- {command}", folder, environment, entry.get("limit", options.limit))
         try:
             total = json.loads(contents("", result))["total"]
@@ -102,6 +102,8 @@ def against(entry, options, way, out):
     environment = environment_of(entry, options, "host")
     mine = out if entry["same"] == "stdout" else contents(folder_of(entry, options, way), entry["same"])
     folder = folder_of(entry, options, "host")
+    if way != "host" and entry.get("inputs"):
+        shell(entry["inputs"], folder, environment, BUILD_SECONDS)
     status, theirs, err = shell(entry.get("reference", entry["run"]), folder, environment, entry.get("limit", options.limit))
     if status is None or (entry["status"] != "any" and status != entry["status"]):
         return "not judged", f"the reference does not run: {shorten_end(err) or status}"
@@ -183,7 +185,28 @@ def compare(entry, options):
                         else words.difference(outs["static"][0], outs["shared" if not same else "cc"][0], entry)}}
 
 
+def native(entry, options, way):
+    """A program that is right, as it was built, with its kernels as PTX and as native code: what it prints, and its verdict"""
+    outs = []
+    for settings in ((), (f"isa={options.native}",)):
+        verdict, cause, out, _, instructions = execute(entry, options, way, False, settings)
+        if verdict != "right" and not settings and not build(entry, options, way):  # another program was built in its folder since
+            verdict, cause, out, _, instructions = execute(entry, options, way, False, settings)
+        if entry.get("same", "stdout") != "stdout":
+            out = contents(folder_of(entry, options, way), entry["same"])
+        outs.append(words.kept(out, entry))
+        if verdict != "right":
+            cause = f"as PTX: {cause}" if not settings else cause
+            break
+    output = ""  # others print times, addresses and what the device is called, and are judged by their own check alone
+    if verdict == "right" and ("same" in entry or entry.get("compare")):
+        cause = words.difference(outs[0], outs[1], entry) or ""
+        output = "equal" if outs[0] == outs[1] else "different" if cause else "within tolerance"
+    return {"native": {"isa": options.native, "verdict": verdict, "way": way, "cause": cause, "instructions": instructions, "output": output}}
+
+
 def line(name, result):
-    if "compare" in result:
-        result = {"way": "", "verdict": "", "cause": "", **result["compare"]}
+    part = next((result[part] for part in ("compare", "native") if part in result), None)
+    if part:
+        result = {"way": "", "verdict": "", "cause": "", **part}
     return f"{result['verdict']:12} {result.get('way', ''):7} {name}  {result['cause'] or ''}"[:240]

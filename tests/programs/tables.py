@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the tables of third-party programs, and makes trees of symbolic links to work in."""
 import os
+import re
 import subprocess
 import sys
 
@@ -52,3 +53,23 @@ def mirror(options, checkout):
         if not os.path.exists(target):
             os.makedirs(os.path.dirname(target), exist_ok=True)
             subprocess.run(["cp", "-rs", os.path.join(options.programs, checkout), target], check=True)
+
+
+def key(entry):
+    return f"{entry['suite']}/{entry['api']}/{entry['name']}"
+
+
+def wanted(entry, results, options):
+    """Is the program still to be run, given what is kept?"""
+    if options.only and not re.search(options.only, key(entry)):
+        return False
+    if not options.compare and entry.get("compare") == "only":
+        return False
+    old = results.get(key(entry))
+    if not old or old["entry"] != entry:
+        return not options.native
+    if options.native:
+        return old["verdict"] == "right" and ("native" not in old or options.again and old["native"]["verdict"] != "right")
+    if options.compare:
+        return entry.get("compare", False) and "compare" not in old
+    return old["verdict"] == "not tried" or options.again and old["verdict"] != "right"

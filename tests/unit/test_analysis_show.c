@@ -227,7 +227,7 @@ static void a_file_of_another_kind_is_refused(void **state) {
     struct show_options options = {0};
     assert_int_equal(device_show("notes.txt", &options, stdout, &report), STATUS_INVALID);
     assert_contains(report_text(&report), "notes.txt");
-    assert_contains(report_text(&report), ".ptx, .sass, .cubin, .cl");
+    assert_contains(report_text(&report), ".ptx, .sass, .cubin, .fatbin");
     report_free(&report);
 }
 

@@ -83,6 +83,37 @@ static void passes_equal_a_count_over_all_pairs(void **state) {
     }
 }
 
+/* A guide's warning and a vendor's words: a load of 16 bytes by all lanes is 4 passes, of one address 2, of 8 bytes 1. */
+static void lanes_that_are_pairs_halve_wide_loads(void **state) {
+    (void)state;
+    const struct banks banks = make(32, 4);
+    static const unsigned ones[] = {1, 2}, width[] = {8, 16};
+    uint64_t address[32];
+    for (unsigned w = 0; w < 2; w++) {
+        const uint32_t bytes = width[w];
+        for (unsigned lane = 0; lane < 32; lane++)
+            address[lane] = 1024;
+        assert_int_equal(banks_passes(&banks, address, bytes, UINT32_MAX), bytes / 4);
+        assert_int_equal(banks_passes_paired(&banks, address, bytes, UINT32_MAX), bytes / 8);
+        for (unsigned lane = 0; lane < 32; lane++)
+            address[lane] = 1024 + lane * bytes;
+        assert_int_equal(banks_passes_paired(&banks, address, bytes, UINT32_MAX), bytes / 4);
+        for (unsigned i = 0; i < 2; i++) {
+            /* 16 addresses: two parts together ask for each bank's word once if the addresses are neighbours */
+            for (unsigned lane = 0; lane < 32; lane++)
+                address[lane] = 1024 + (ones[i] == 1 ? lane / 2 : lane / 4 * 2 + lane % 2) * bytes;
+            assert_int_equal(banks_passes_paired(&banks, address, bytes, UINT32_MAX), bytes / 8);
+            address[5] += 2048; /* conflicts, and is no longer one of a pair */
+            assert_true(banks_passes_paired(&banks, address, bytes, UINT32_MAX) >= bytes / 4);
+            address[5] -= 2048;
+            assert_int_equal(banks_passes_paired(&banks, address, bytes, UINT32_MAX & ~32u), bytes / 8);
+        }
+        for (unsigned lane = 0; lane < 32; lane++)
+            address[lane] = 1024 + lane / 2 * 128; /* the same bank for all: a pass for each address */
+        assert_int_equal(banks_passes_paired(&banks, address, bytes, UINT32_MAX), 16);
+    }
+}
+
 static void the_worst_bank_of_lines_equals_a_count_over_all_pairs(void **state) {
     (void)state;
     struct rng rng;
@@ -138,6 +169,7 @@ static void what_is_no_power_of_two_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes_equal_a_count_over_all_pairs),
+        cmocka_unit_test(lanes_that_are_pairs_halve_wide_loads),
         cmocka_unit_test(the_worst_bank_of_lines_equals_a_count_over_all_pairs),
         cmocka_unit_test(strides_conflict_as_known),
         cmocka_unit_test(what_is_no_power_of_two_is_refused),

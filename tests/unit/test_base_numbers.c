@@ -290,8 +290,27 @@ static void text_nearest_finds_slips_only(void **state) {
     assert_null(nearest.best);
 }
 
+static void text_is_appended_up_to_the_end_of_its_buffer(void **state) {
+    (void)state;
+    char buffer[24];
+    struct text_line line = {.text = buffer, .size = sizeof buffer};
+    text_append_address(&line, 0x1f0);
+    text_append_number(&line, UINT64_C(0xdeadbeef), 16);
+    text_append(&line, "");
+    text_append_number(&line, 0, 10);
+    assert_string_equal(buffer, "/*01f0*/ deadbeef0");
+    text_append_number(&line, UINT64_MAX, 10);
+    assert_string_equal(buffer, "/*01f0*/ deadbeef018446");
+    text_append(&line, "more");
+    assert_int_equal(line.length, sizeof buffer - 1);
+    line.length = 0;
+    text_append_address(&line, 0x12345);
+    assert_string_equal(buffer, "/*12345*/ ");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_appended_up_to_the_end_of_its_buffer),
         cmocka_unit_test(bits_each_visits_set_bits_lowest_first),
         cmocka_unit_test(bits_low_covers_0_to_32),
         cmocka_unit_test(bits_round_and_powers),

@@ -169,6 +169,17 @@ static void shuffles_stay_in_their_segment(void **state) {
     }
 }
 
+/* A mask that leaves lanes out which shuffle with the others: PTX leaves it open what they get; on a card, and here, they take part. */
+static void lanes_outside_of_their_mask_shuffle_with_the_others(void **state) {
+    (void)state;
+    uint32_t got[32];
+    for (unsigned in_time = 0; in_time < 2; in_time++) {
+        lanes_ask_each_other("mov.u32 %r2, 99;\nshfl.sync.up.b32 %r2, %r1, 16, 0, 0xffff;", in_time, got);
+        for (uint32_t i = 0; i < 32; i++)
+            assert_int_equal(got[i], i % 16);
+    }
+}
+
 /* vote of predicates that no, some and all lanes have. */
 static void votes_count_every_lane(void **state) {
     (void)state;
@@ -194,6 +205,7 @@ int main(void) {
         cmocka_unit_test(f32_atomics_keep_subnormals_on_shared_memory),
         cmocka_unit_test(atomics_do_what_their_names_say),
         cmocka_unit_test(shuffles_stay_in_their_segment),
+        cmocka_unit_test(lanes_outside_of_their_mask_shuffle_with_the_others),
         cmocka_unit_test(votes_count_every_lane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,9 +154,11 @@ static void compaction_takes_what_it_holds(void **state) {
     (void)state;
     struct arena arena = {0};
     struct cost every = {.arena = &arena}, divergent = {.arena = &arena}, whole = {.arena = &arena};
+    struct cost capri = {.arena = &arena};
     struct cost_shape shape = {.warps = 32, .warp_size = 32, .threads = 1024, .block_warps = 8, .lanes = 32};
     const struct divergence_ops *tbc = divergence_find("tbc");
-    const uint32_t sync_every = 0, sync_divergent = 1; /* tbc.sync, its only key */
+    /* tbc.sync, tbc.predictor, tbc.predictor_entries, tbc.lanes */
+    const uint32_t sync_every[] = {0, 0, 32, 0}, sync_divergent[] = {1, 0, 32, 0}, sync_capri[] = {2, 0, 32, 1};
     assert_int_equal(tbc->own.params_bytes, sizeof sync_every);
     tbc->own.cost(&sync_every, &shape, &every);
     assert_int_equal(cost_bits(named(&every, "block stacks")), 622592);  /* 2,048 of 24 + 24 + 256 */
@@ -167,6 +169,11 @@ static void compaction_takes_what_it_holds(void **state) {
     assert_int_equal(all_bits(&every), 629792);
     tbc->own.cost(&sync_divergent, &shape, &divergent);
     assert_int_equal(all_bits(&divergent), 629792 - 4896 + 156672); /* a warp for each thread */
+    tbc->own.cost(&sync_capri, &shape, &capri);
+    assert_int_equal(cost_bits(named(&capri, "adequacy table")), 32 * 26);
+    /* 4 blocks: threads of 32 lanes on each side and warps of both sides up to 16, and which of 8 have passed */
+    assert_int_equal(cost_bits(named(&capri, "warps that passed")), 32 * 4 * (2 * 32 * 4 + 5 + 8));
+    assert_int_equal(cost_bits(named(&capri, "stacks")), 32 * 64 * 80);
     shape.block_warps = 32;
     tbc->own.cost(&sync_every, &shape, &whole);
     assert_int_equal(all_bits(&whole), 2048 * (48 + 1024) + 32 * (32 * 6 + 25) + 3 * 1024);

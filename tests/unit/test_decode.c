@@ -18,7 +18,8 @@ static void number_keys(struct sm_params *params) {
     memset(params, 0, sizeof *params);
     params->lanes = 32, params->register_banks = 16, params->int_units = params->dp_units = 1;
 #define PARAM(field, key, ...)                                                                                         \
-    if (strncmp(key, "sm.latency.", 11) == 0 || strncmp(key, "sm.interval.", 12) == 0)                                 \
+    if (strncmp(key, "sm.latency.", 11) == 0 || strncmp(key, "sm.interval.", 12) == 0 ||                               \
+        strncmp(key, "tensor.", 7) == 0 || strncmp(key, "wgmma.", 6) == 0)                                             \
         memcpy(&params->field, &(uint32_t){next++}, sizeof next);
 #include "sm/sm_params.def"
 #undef PARAM
@@ -114,10 +115,12 @@ static void every_operation_has_a_unit(void **state) {
     (void)state;
     struct sm_params params;
     number_keys(&params);
-    params.int_units = params.dp_units = 0;
+    params.int_units = params.dp_units = params.tensor_units = 0;
     for (unsigned op = 0; op < OP_COUNT; op++)
         for (unsigned type = 0; type < TYPE_COUNT; type++) {
-            const struct inst inst = {.op = (uint16_t)op, .type = (uint8_t)type, .stype = (uint8_t)type, .guard = -1};
+            struct operand source = {0};
+            const struct inst inst = {
+                .op = (uint16_t)op, .type = (uint8_t)type, .stype = (uint8_t)type, .guard = -1, .src = &source};
             const struct timed timed = decode(&inst, &params);
             assert_true(timed.unit == SM_UNIT_SP || timed.unit == SM_UNIT_SFU || timed.unit == SM_UNIT_MEMORY);
             assert_true(timed.done_cycles > 0);

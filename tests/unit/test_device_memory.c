@@ -148,9 +148,32 @@ static void what_has_no_place_goes_around(void **state) {
     close_memory(&f);
 }
 
+static void ignore_written(void *self, uint64_t address, uint64_t bytes) { (void)self, (void)address, (void)bytes; }
+
+/* With a listener what was given back is known for it, and taken again only where there is no other room. */
+static void what_is_freed_is_kept_while_there_is_room(void **state) {
+    (void)state;
+    static const struct memory_listener listener = {.written = ignore_written};
+    struct fixture f;
+    open_memory(&f);
+    f.memory.listener = &listener;
+    const uint64_t a = take(&f, 1000), b = take(&f, 1000);
+    memory_free(&f.memory, a);
+    assert_null(memory_find(&f.memory, a));
+    assert_true(memory_find_kept(&f.memory, a + 999) && !memory_find_kept(&f.memory, a + 1000));
+    assert_true(take(&f, 1000) > b);
+    memory_free(&f.memory, b);
+    const uint64_t large = take(&f, CAPACITY_BYTES - 4096);
+    assert_true(large > b && memory_find_kept(&f.memory, b));
+    assert_int_equal(take(&f, 2000), a); /* the rest is too small */
+    assert_null(memory_find_kept(&f.memory, b));
+    close_memory(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hole_is_taken_again_and_zero),
+        cmocka_unit_test(what_is_freed_is_kept_while_there_is_room),
         cmocka_unit_test(what_is_free_at_the_end_is_room_for_anything),
         cmocka_unit_test(random_lives_never_overlap),
         cmocka_unit_test(places_are_taken_once_and_inside_memory),

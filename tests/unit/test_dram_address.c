@@ -126,7 +126,7 @@ static void hash_spreads_and_keeps_places(void **state) {
             const uint64_t address = (round * CHIPS + i) * PIECE;
             met |= UINT32_C(1) << address_map_chip(&with, address);
             assert_int_equal(address_map_inside(&with, address), address_map_inside(&without, address));
-            assert_int_equal(address_map_chip(&with, address), i ^ address_map_hash(&with, round));
+            assert_int_equal(address_map_unturned(&with, address_map_chip(&with, address), round), i);
         }
         assert_int_equal(met, UINT32_MAX);
     }
@@ -136,9 +136,49 @@ static void hash_spreads_and_keeps_places(void **state) {
             met |= UINT32_C(1) << address_map_chip(&with, i << shift);
         assert_int_equal(met, UINT32_MAX);
     }
-    hashed.chips = 6;
+    hashed.chips = 257;
     assert_int_equal(address_masks_check(&hashed, &report), STATUS_INVALID);
     report_free(&report);
+}
+
+/* The same for numbers of channels that are no power of two: every round meets every channel, the way back is the way there, and no
+ * stride leaves a channel more than twice what it should have. */
+static void any_number_of_channels_is_hashed(void **state) {
+    (void)state;
+    enum { PIECE = 256, ROUNDS = 64 };
+    static const uint32_t counts[] = {6, 10, 12, 22, 24, 40, 48};
+    for (unsigned n = 0; n < sizeof counts / sizeof *counts; n++) {
+        const uint32_t chips = counts[n];
+        const struct address_masks masks = {.row = 0x7fffffff8000,
+                                            .bank = 0x7100,
+                                            .column = 0xeff,
+                                            .chips = chips,
+                                            .chip_bytes = PIECE,
+                                            .chip_hash = true};
+        struct address_map map;
+        assert_int_equal(address_masks_check(&masks, NULL), STATUS_OK);
+        address_map_create(&map, &masks);
+        for (uint64_t round = 0; round < 1000; round += 3) {
+            uint64_t met = 0;
+            for (uint32_t i = 0; i < chips; i++) {
+                const uint32_t chip = address_map_chip(&map, (round * chips + i) * PIECE);
+                met |= UINT64_C(1) << chip;
+                assert_int_equal(address_map_unturned(&map, chip, round), i);
+            }
+            assert_true(met == (UINT64_C(1) << chips) - 1);
+        }
+        for (unsigned k = 0; k < 28; k++) {
+            const uint64_t stride = UINT64_C(256) * (1 + 2 * (k % 2)) << k / 2;
+            uint32_t met[64] = {0}, most = 0;
+            for (uint64_t i = 0; i < ROUNDS * chips; i++)
+                met[address_map_chip(&map, i * stride)]++;
+            for (uint32_t i = 0; i < chips; i++)
+                most = met[i] > most ? met[i] : most;
+            if (most >= 2 * ROUNDS)
+                fail_msg("%u channels, stride %llu: %u of %u on one", chips, (unsigned long long)stride, most,
+                         ROUNDS * chips);
+        }
+    }
 }
 
 /* Hashed banks: the rows of a bank's width meet every bank once, and what is apart by a power of two meets many. */
@@ -177,6 +217,7 @@ int main(void) {
         cmocka_unit_test(address_map_goes_round_any_number_of_chips),
         cmocka_unit_test(address_masks_are_checked),
         cmocka_unit_test(hash_spreads_and_keeps_places),
+        cmocka_unit_test(any_number_of_channels_is_hashed),
         cmocka_unit_test(banks_are_hashed_by_the_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,13 +179,16 @@ static void run_undivided(unsigned program, unsigned threads, const char *settin
  * nobody to hide behind: without barriers its latencies are the same too. */
 static void without_divergence_all_is_pdom_cycle_for_cycle(void **state) {
     (void)state;
-    static const char *const others[] = {DWF "dwf.policy: time\n", "divergence.mechanism: nrec\nsm.scheduler: rr\n"};
+    static const char *const others[] = {DWF "dwf.policy: time\n", "divergence.mechanism: nrec\nsm.scheduler: rr\n",
+                                         DWF "sm.pipeline: scoreboard\n",
+                                         "divergence.mechanism: nrec\nsm.pipeline: scoreboard\n"};
     static struct issue_log pdom, other;
     const unsigned all = sizeof undivided / sizeof undivided[0];
-    for (unsigned i = 0; i < all + 2; i++) {
-        const unsigned program = i % all, threads = i < all ? 256 : 32;
-        run_undivided(program, threads, "sm.scheduler: rr\n", &pdom);
-        for (unsigned n = 0; n < 2; n++) {
+    for (unsigned i = 0; i < all + 4; i++) {
+        const bool barrel = i < all + 2;
+        const unsigned program = i < all + 2 ? i % all : i - all - 2, threads = i < all ? 256 : 32;
+        run_undivided(program, threads, barrel ? "sm.scheduler: rr\n" : "sm.pipeline: scoreboard\n", &pdom);
+        for (unsigned n = barrel ? 0 : 2; n < (barrel ? 2 : 4); n++) {
             run_undivided(program, threads, others[n], &other);
             assert_int_equal(pdom.count, other.count);
             for (unsigned k = 0; k < pdom.count; k++)

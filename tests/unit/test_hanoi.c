@@ -321,26 +321,61 @@ static void named_lanes_go_on_together(void **state) {
     finish_warp(&n, 0xf);
 }
 
-/* PTX: with the taken side first what issues, and when, is what pdom issues. */
-static void taken_side_first_is_pdom(void **state) {
-    (void)state;
+/* PTX: what issues, and when, is what pdom issues that runs the same side first. */
+static void as_pdom_runs(const char *first) {
     for (unsigned m = 0; m < MACHINES; m++)
         for (unsigned i = 0; i < PROGRAMS; i++) {
             struct fixture stack, hanoi;
-            char settings[512];
-            snprintf(settings, sizeof settings, "%sdivergence.mechanism: hanoi\nhanoi.first: taken\n", machines[m]);
-            open_machine(&stack, machines[m]);
-            open_machine(&hanoi, settings);
+            char settings[2][512];
+            snprintf(settings[0], sizeof settings[0], "%spdom.first: %s\n", machines[m], first);
+            snprintf(settings[1], sizeof settings[1], "%sdivergence.mechanism: hanoi\nhanoi.first: %s\n", machines[m],
+                     first);
+            open_machine(&stack, settings[0]);
+            open_machine(&hanoi, settings[1]);
             load(&stack, programs[i].text);
             load(&hanoi, programs[i].text);
             expect_ok(&stack, &programs[i], true);
             expect_ok(&hanoi, &programs[i], true);
             if (stack.result.stats.warp_instructions != hanoi.result.stats.warp_instructions ||
                 stack.result.timed->cycles != hanoi.result.timed->cycles)
-                fail_msg("%s on %s: not as pdom", programs[i].name, machines[m]);
+                fail_msg("%s on %s, %s first: not as pdom", programs[i].name, machines[m], first);
             finish(&stack);
             finish(&hanoi);
         }
+}
+
+static void taken_side_first_is_pdom(void **state) {
+    (void)state;
+    as_pdom_runs("taken");
+}
+
+static void side_with_more_or_fewer_lanes_first_is_pdom(void **state) {
+    (void)state;
+    as_pdom_runs("majority");
+    as_pdom_runs("fewest");
+}
+
+/* Whichever side a stack runs first, it issues the same groups as often. */
+static void order_of_sides_changes_no_group(void **state) {
+    (void)state;
+    static const char *const orders[] = {"taken", "fall-through", "majority", "fewest"};
+    bool moved = false;
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        struct fixture f[4];
+        for (unsigned k = 0; k < 4; k++) {
+            char settings[512];
+            snprintf(settings, sizeof settings, "%spdom.first: %s\n", machines[0], orders[k]);
+            open_machine(&f[k], settings);
+            load(&f[k], programs[i].text);
+            expect_ok(&f[k], &programs[i], true);
+            assert_int_equal(f[k].result.stats.warp_instructions, f[0].result.stats.warp_instructions);
+            assert_int_equal(f[k].result.stats.active_lanes, f[0].result.stats.active_lanes);
+            moved |= f[k].result.timed->cycles != f[0].result.timed->cycles;
+        }
+        for (unsigned k = 0; k < 4; k++)
+            finish(&f[k]);
+    }
+    assert_true(moved);
 }
 
 int main(void) {
@@ -354,6 +389,8 @@ int main(void) {
         cmocka_unit_test(block_barrier_yields_to_a_sibling),
         cmocka_unit_test(named_lanes_go_on_together),
         cmocka_unit_test(taken_side_first_is_pdom),
+        cmocka_unit_test(order_of_sides_changes_no_group),
+        cmocka_unit_test(side_with_more_or_fewer_lanes_first_is_pdom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

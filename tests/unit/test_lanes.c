@@ -31,8 +31,14 @@ static uint64_t draw(struct rng *rng) {
     return kind % 4 == 1 ? rng_u64(rng) & 0xff : rng_u64(rng);
 }
 
-static uint64_t value_at(const uint8_t *row, unsigned bytes, unsigned lane) {
+static uint64_t value_at(const uint8_t *row, const struct row *of, unsigned lane) {
+    const unsigned bytes = of->bytes;
     uint64_t value = 0;
+    if (of->is_pair) { /* lower halves, then upper ones */
+        uint32_t low, high;
+        memcpy(&low, row + 4 * lane, 4), memcpy(&high, row + 4 * (LANES_MAX + lane), 4);
+        return (uint64_t)high << 32 | low;
+    }
     if (bytes == 0) {
         memcpy(&value, row, 4);
         return value >> lane & 1;
@@ -59,6 +65,7 @@ static void check_entry(const struct lanes *lanes, const struct lane_entry *entr
             continue;
         rows[k].present = true;
         rows[k].bytes = entry->bytes[k];
+        rows[k].is_pair = entry->is_pair && entry->bytes[k] == 8;
         if (k)
             inst.src_count = (uint8_t)k;
     }
@@ -72,8 +79,10 @@ static void check_entry(const struct lanes *lanes, const struct lane_entry *entr
         for (unsigned k = 0; k < 4; k++)
             for (unsigned i = 0; i < LANES_MAX; i++) {
                 const uint64_t value = draw(rng);
-                const unsigned bytes = rows[k].bytes ? rows[k].bytes : 4;
-                memcpy(row[k] + bytes * i, &value, bytes);
+                const unsigned bytes = rows[k].bytes ? rows[k].bytes : 4, first = rows[k].is_pair ? 4 : bytes;
+                memcpy(row[k] + first * i, &value, first);
+                if (rows[k].is_pair)
+                    memcpy(row[k] + first * (LANES_MAX + i), (const uint8_t *)&value + 4, 4);
             }
         if (entry->op == OP_SETP)
             inst.boolop = (uint8_t)(round % 4), rows[3].negated = round % 3 == 0;
@@ -84,19 +93,19 @@ static void check_entry(const struct lanes *lanes, const struct lane_entry *entr
         const struct step step = {.inst = &inst, .rows = rows};
         entry->run(row[0], row[1], row[2], row[3], active, &step);
         for (unsigned lane = 0; lane < LANES_MAX; lane++) {
-            const uint64_t a = value_at(row[1], rows[1].bytes, lane), b = value_at(row[2], rows[2].bytes, lane);
-            const uint64_t c = value_at(row[3], rows[3].bytes, lane) ^ rows[3].negated;
-            const uint64_t got = value_at(row[0], rows[0].bytes, lane);
-            uint64_t want = value_at(before, rows[0].bytes, lane);
+            const uint64_t a = value_at(row[1], &rows[1], lane), b = value_at(row[2], &rows[2], lane);
+            const uint64_t c = value_at(row[3], &rows[3], lane) ^ rows[3].negated;
+            const uint64_t got = value_at(row[0], &rows[0], lane);
+            uint64_t want = value_at(before, &rows[0], lane);
             if (active >> lane & 1)
                 want = scalar_evaluate(&inst, a, b, c, sources[3].imm, 0).d;
             if (rows[0].bytes && rows[0].bytes < 8)
                 want &= (UINT64_C(1) << (8 * rows[0].bytes)) - 1;
             if (got != want)
-                fail_msg("%s.%s.%s (level %s, mode %u, compare %u): a=%llx b=%llx c=%llx gives %llx, scalar %llx",
-                         op_name(inst.op), type_name(type), type_name(stype), lanes->name, inst.mode, inst.compare,
-                         (unsigned long long)a, (unsigned long long)b, (unsigned long long)c, (unsigned long long)got,
-                         (unsigned long long)want);
+                fail_msg("%s.%s.%s%s (level %s, mode %u, compare %u): a=%llx b=%llx c=%llx gives %llx, scalar %llx",
+                         op_name(inst.op), type_name(type), type_name(stype), entry->is_pair ? " of pairs" : "",
+                         lanes->name, inst.mode, inst.compare, (unsigned long long)a, (unsigned long long)b,
+                         (unsigned long long)c, (unsigned long long)got, (unsigned long long)want);
         }
     }
 }

@@ -4,7 +4,7 @@
 
 #include "isa/analysis.h"
 #include "ptx/ptx.h"
-#include "sass/lower.h"
+#include "lower/lower.h"
 #include "sass/native.h"
 
 enum { RESULTS = 8192 };
@@ -100,6 +100,8 @@ static const struct text all[] = {
                      "%rd11, %rd8, %rd9;\nmul.wide.u32 %rd12, %r3, 16;\nadd.s64 %rd12, %rd1, %rd12;\nst.global.u64 "
                      "[%rd12], %rd10;\nst.global.u64 [%rd12+8], %rd11;\nret;"),
      false},
+    {"a number below zero that is added to nothing",
+     KERNEL("", "and.b32 %r4, %r1, 0;\nadd.s32 %r5, %r4, -127;\nst.global.u32 [%rd3], %r5;\nret;"), false},
     {"a register that some lanes write under a guard",
      KERNEL("",
             "mov.u32 %r4, 5;\nmov.u32 %r6, 0;\nand.b32 %r5, %r1, 3;\nsetp.eq.u32 %p1, %r5, 1;\n"
@@ -127,6 +129,19 @@ static const struct text all[] = {
                 "1;\nadd.u32 %r5, %r5, 1;\n"
                 "setp.lt.u32 %p3, %r5, 9;\n@%p3 bra L;\nst.global.u32 [%rd3], %r4;\nret;"),
      false},
+    {"a choice in a loop of a number and of what was made of the choice before, in two steps",
+     KERNEL("",
+            "mov.u32 %r4, %r3;\nmov.u32 %r5, 0;\nmad.lo.u32 %r9, %r1, 6, 5;\nL: shl.b32 %r6, %r5, 4;\nsetp.gt.u32 %p1, "
+            "%r1, %r6;\nmul.lo.u32 %r7, %r9, %r4;\nadd.u32 %r8, %r7, 2;\nselp.b32 %r4, 1, %r8, %p1;\nadd.u32 %r5, "
+            "%r5, 1;\nsetp.lt.u32 %p2, %r5, 5;\n@%p2 bra L;\nst.global.u32 [%rd3], %r4;\nret;"),
+     false},
+    {"the same with logic, and the number on the other side",
+     KERNEL("",
+            "mov.u32 %r4, %r3;\nmov.u32 %r5, 0;\nmad.lo.u32 %r9, %r1, 6, 5;\nL: shl.b32 %r6, %r5, 4;\nsetp.gt.u32 %p1, "
+            "%r1, %r6;\nxor.b32 %r7, %r9, %r4;\nor.b32 %r8, %r7, %r5;\nadd.u32 %r10, %r8, %r9;\nselp.b32 %r4, %r10, "
+            "%r9, %p1;\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p2, %r5, 5;\n@%p2 bra L;\nst.global.u32 [%rd3], "
+            "%r4;\nret;"),
+     false},
 };
 
 static void compare(unsigned i, const char *settings) {
@@ -151,6 +166,13 @@ static void tesla_code_leaves_the_memory_of_ptx(void **state) {
     for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++)
         if (!all[i].narrow)
             compare(i, "base: gtx480\nsm.count: 1\nisa: tesla\n");
+}
+
+static void code_of_sm_86_leaves_the_memory_of_ptx(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (!all[i].narrow)
+            compare(i, "base: rtx3070\nsm.count: 1\nisa: native\n");
 }
 
 /* What is said of an instruction of native code is said of the line of PTX that it was made of. */
@@ -225,6 +247,7 @@ int main(void) {
         cmocka_unit_test(fermi_code_keeps_its_rules),
         cmocka_unit_test(fermi_code_leaves_the_memory_of_ptx),
         cmocka_unit_test(tesla_code_leaves_the_memory_of_ptx),
+        cmocka_unit_test(code_of_sm_86_leaves_the_memory_of_ptx),
         cmocka_unit_test(native_code_is_in_the_lines_of_its_ptx),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

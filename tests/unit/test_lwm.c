@@ -322,16 +322,20 @@ static const struct program_text more_programs[] = {
 
 static void large_warps_of_one_row_are_warps(void **state) {
     (void)state;
-    static const char *const barrels[] = {
-        "base: fung-8800\n", "base: gtx480\nsm.pipeline: barrel\nsm.scheduler: rr\nsm.fetch_straight: false\n",
-        "base: qv100\nsm.count: 4\nsm.pipeline: barrel\nsm.scheduler: rr\nsm.fetch_straight: false\n"};
-    for (unsigned m = 0; m < 3; m++)
+    static const char *const pipelines[] = {
+        "base: fung-8800\n",
+        "base: gtx480\nsm.pipeline: barrel\nsm.scheduler: rr\nsm.fetch_straight: false\n",
+        "base: qv100\nsm.count: 4\nsm.pipeline: barrel\nsm.scheduler: rr\nsm.fetch_straight: false\n",
+        "base: gtx480\nsm.scheduler: rr\nsm.fetch_straight: false\n",
+        "base: qv100\nsm.count: 4\nsm.scheduler: rr\nsm.fetch_straight: false\n",
+        "base: rtx3070\nsm.count: 4\nsm.scheduler: rr\nsm.fetch_straight: false\n"};
+    for (unsigned m = 0; m < 6; m++)
         for (unsigned i = 0; i <= PROGRAMS; i++) {
             const struct program_text *program = i < PROGRAMS ? &programs[i] : &more_programs[0];
             uint64_t cycles[2], issues[2], fetches[2];
             for (unsigned k = 0; k < 2; k++) {
                 struct fixture f;
-                open_with(&f, barrels[m], k ? "divergence.mechanism: lwm\nlwm.size: 32\n" : "");
+                open_with(&f, pipelines[m], k ? "divergence.mechanism: lwm\nlwm.size: 32\n" : "");
                 load(&f, program->text);
                 expect_ok(&f, program, true);
                 cycles[k] = f.result.timed->cycles, issues[k] = f.result.timed->sm.issues;
@@ -340,7 +344,7 @@ static void large_warps_of_one_row_are_warps(void **state) {
             }
             if (cycles[0] != cycles[1] || issues[0] != issues[1] || fetches[0] != fetches[1])
                 fail_msg("%s on %s: pdom %llu cycles, %llu issues, %llu fetches; lwm %llu, %llu, %llu", program->name,
-                         barrels[m], (unsigned long long)cycles[0], (unsigned long long)issues[0],
+                         pipelines[m], (unsigned long long)cycles[0], (unsigned long long)issues[0],
                          (unsigned long long)fetches[0], (unsigned long long)cycles[1], (unsigned long long)issues[1],
                          (unsigned long long)fetches[1]);
         }

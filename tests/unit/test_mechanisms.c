@@ -4,9 +4,12 @@
 
 #include "divergence/divergence.h"
 
+/* Several paths of a warp need a scoreboard. */
 static void open_with(struct fixture *f, const char *machine, const char *mechanism) {
-    char settings[512];
-    snprintf(settings, sizeof settings, "%sdivergence.mechanism: %s\n", machine, mechanism);
+    char settings[512], name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(mechanism, "\n"), mechanism);
+    snprintf(settings, sizeof settings, "%sdivergence.mechanism: %s\n%s", machine, mechanism,
+             divergence_find(name)->paths ? "sm.pipeline: scoreboard\n" : "");
     open_machine(f, settings);
 }
 
@@ -102,7 +105,9 @@ static void every_mechanism_leaves_the_same_memory(void **state) {
 
 static void variants_of_mechanisms_leave_the_same_memory(void **state) {
     (void)state;
-    static const char *const variants[] = {"tbc\ntbc.sync: divergent-only"};
+    static const char *const variants[] = {"tbc\ntbc.sync: divergent-only", "tbc\ntbc.sync: capri",
+                                           "tbc\ntbc.sync: capri\ntbc.predictor_entries: 1\ntbc.lanes: balanced",
+                                           "tbc\ntbc.lanes: balanced"};
     for (unsigned v = 0; v < sizeof variants / sizeof variants[0]; v++)
         for (unsigned m = 0; m < MACHINES; m++) {
             for (unsigned i = 0; i < PROGRAMS; i++)
@@ -116,7 +121,7 @@ static void variants_of_mechanisms_leave_the_same_memory(void **state) {
 /* Where who issues together does not depend on when, a run without time issues the same groups. */
 static void what_needs_no_time_issues_the_same_without(void **state) {
     (void)state;
-    static const char *const names[] = {"nrec", "tbc", "lwm\nlwm.refetch: all",
+    static const char *const names[] = {"nrec", "tbc", "tbc\ntbc.lanes: balanced", "lwm\nlwm.refetch: all",
                                         "lwm\nlwm.refetch: all\nlwm.guards: false\nlwm.jump: false"};
     for (unsigned n = 0; n < sizeof names / sizeof names[0]; n++)
         for (unsigned i = 0; i < PROGRAMS + 2; i++) {

@@ -5,8 +5,10 @@
 
 #include <math.h>
 
+#include "device/lowered.h"
 #include "result/lines.h"
 #include "sass/native.h"
+#include "translate/load.h"
 
 enum { WORDS = 4096 };
 
@@ -550,6 +552,39 @@ static void what_has_no_lock_is_refused(void **state) {
     }
 }
 
+/* A machine that names an instruction set runs native code of that one only; one of PTX runs each as what it is. */
+static void native_code_of_another_isa_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *isa;
+        bool runs;
+    } cases[] = {{"ptx", true},     {"fermi", true},  {"tesla", false},
+                 {"native", false}, {"sm_75", false}, {"sm_90", false}};
+    static const char text[] = "code for sm_20\nFunction : k\n.params 8\nEXIT;\n";
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char settings[128], message[128];
+        struct fixture f;
+        snprintf(settings, sizeof settings, "base: gtx480\nsm.count: 2\nisa: %s\n", cases[i].isa);
+        snprintf(message, sizeof message, "test.sass: error: native code for sm_20, which isa: %s does not run",
+                 cases[i].isa);
+        fixture_open(&f, settings, WORDS);
+        const enum status status = device_load(f.device, "test.sass", text, sizeof text - 1, &f.program, &f.report);
+        assert_int_equal(status, cases[i].runs ? STATUS_OK : STATUS_INVALID);
+        if (!cases[i].runs && !strstr(report_text(&f.report), message))
+            fail_msg("%s", report_text(&f.report));
+        finish(&f);
+    }
+}
+
+/* Code for one minor number runs on those above it of the same major number. */
+static void code_runs_on_later_minors_of_its_major(void **state) {
+    (void)state;
+    assert_true(isa_runs(ISA_SM_86, 86) && isa_runs(ISA_SM_86, 80) && isa_runs(ISA_SM_89, 86));
+    assert_true(isa_runs(ISA_NATIVE, 86) && isa_runs(ISA_TESLA, 13) && isa_runs(ISA_PTX, 90));
+    assert_false(isa_runs(ISA_SM_86, 89) || isa_runs(ISA_SM_86, 75) || isa_runs(ISA_SM_90, 89));
+    assert_false(isa_runs(ISA_NATIVE, 90) || isa_runs(ISA_FERMI, 13) || isa_runs(ISA_TESLA, 20));
+}
+
 /* ---- counting ---- */
 
 /* Parts issue, but they are no instructions: LD_LDU is one, and so is an addition that takes shared memory. */
@@ -597,6 +632,8 @@ int main(void) {
         cmocka_unit_test(a_loop_of_locks_is_an_atomic),
         cmocka_unit_test(a_lock_that_is_kept_stops_who_waits_for_it),
         cmocka_unit_test(what_has_no_lock_is_refused),
+        cmocka_unit_test(native_code_of_another_isa_is_refused),
+        cmocka_unit_test(code_runs_on_later_minors_of_its_major),
         cmocka_unit_test(a_unanimous_branch_moves_all_or_none),
         cmocka_unit_test(calls_share_registers),
         cmocka_unit_test(blocks_work_together),

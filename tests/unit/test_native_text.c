@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "isa/analysis.h"
 #include "sass/native.h"
+#include "translate/load.h"
 
 /* ---- tables ---- */
 

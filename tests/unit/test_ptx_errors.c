@@ -13,14 +13,14 @@ static void messages_show_place_line_and_caret(void **state) {
 
 static void unsupported_things_are_all_listed_once(void **state) {
     (void)state;
-    char *report = refuse_text(
-        KERNEL("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4},{%r1,%r2},{%r3},{%f1,%f2,%f3,%f4};\n"
-               "mov.u32 %r1, %cluster_ctarank;\ntex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1}];\n"
-               "tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1}];\nret;"));
+    char *report =
+        refuse_text(KERNEL("tcgen05.wait::ld.sync.aligned;\n"
+                           "mov.u32 %r1, %pm0;\ntex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1, %r1, %r1, %r1}];\n"
+                           "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1, %r1, %r1, %r1}];\nret;"));
     const char *expected[] = {
-        "t.ptx:6:1: error: unsupported: mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 (tensor instructions)\n",
-        "t.ptx:7:14: error: unsupported: %cluster_ctarank (clusters)\n",
-        "t.ptx:8:1: error: unsupported: tex.1d.v4.f32.s32 (textures and surfaces), and 1 more\n"};
+        "t.ptx:6:1: error: unsupported: tcgen05.wait::ld.sync.aligned (tensor instructions)\n",
+        "t.ptx:7:14: error: unsupported: %pm0 (performance counters)\n",
+        "t.ptx:8:1: error: unsupported: tex.2dms.v4.f32.s32 (textures and surfaces), and 1 more\n"};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_non_null(strstr(report, expected[i]));
     assert_null(strstr(report, ":9:"));
@@ -150,7 +150,7 @@ static void wrong_modules(void **state) {
         {HEADER ".entry k() { .param .b32 a; st.param.b64 [a], 1; ret; }", "of 8 bytes at 0 is outside 'a'"},
         {HEADER ".func f (.reg .b32 a) { ret; }", "unsupported: .reg parameters of functions"},
         {HEADER ".local .b32 x;", "unsupported: .local at module scope"},
-        {HEADER ".global .texref t;", "unsupported: .texref (textures and surfaces)"},
+        {HEADER ".const .texref t;", "unsupported: .texref (textures and surfaces)"},
         {HEADER ".global .b128 t;", "unsupported: .b128 (128-bit values)"},
         {HEADER ".global .u32 x[2] = {1, 2, 3};", "more initial values than the 2 elements"},
         {HEADER ".global .u8 x[] = {0xFF(y)};", "unsupported: mask operator in an initialiser"},

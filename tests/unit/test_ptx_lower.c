@@ -137,7 +137,7 @@ static void loads_and_stores(void **state) {
     WITH("ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%f1, _, %f3, %f4}, [%rd1+-16];", inst) {
         assert_int_equal(inst->op, OP_LD);
         assert_int_equal(inst->space, SPACE_GLOBAL);
-        assert_int_equal(inst->cache, CACHE_NC);
+        assert_int_equal(inst->cache, CACHE_NO_ALLOCATE);
         assert_int_equal(inst->dst_count, 4);
         assert_int_equal(inst->dst[1].kind, OPERAND_NONE);
         assert_int_equal(inst->src[0].kind, OPERAND_ADDRESS);

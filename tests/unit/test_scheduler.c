@@ -77,22 +77,44 @@ static void two_level_hands_on_when_time_is_over(void **state) {
 }
 
 /* Warps that started in the order 5, 2, 7, 0, 1, 3, 4, 6: the same one while it can, then the oldest, whatever its slot. */
-static void greedy_takes_the_oldest(void **state) {
-    (void)state;
+static void start_in_another_order(void) {
     static const unsigned started[] = {5, 2, 7, 0, 1, 3, 4, 6};
-    struct arena arena = {0};
-    void *self = make(&arena, "gto", 1, 0);
     for (unsigned i = 0; i < 8; i++) {
         older[started[i]] = 0;
         for (unsigned k = 0; k < i; k++)
             older[started[i]] |= UINT64_C(1) << started[k];
     }
+}
+
+static void greedy_takes_the_oldest(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    void *self = make(&arena, "gto", 1, 0);
+    start_in_another_order();
     expect("gto", self, 0xfe, 0, "555"); /* the first has not been picked yet, and is not ready */
     expect("gto", self, 0xdf, 0, "222");
     expect("gto", self, 0xff, 0, "2");
     expect("gto", self, 0xd9, 0, "777");
     expect("gto", self, 0x5b, 0, "000");
     expect("gto", self, 0x58, 0, "3");
+    for (unsigned i = 0; i < 8; i++)
+        older[i] = 0;
+    arena_free(&arena);
+}
+
+/* The same warps: then the one that started last. */
+static void greedy_takes_the_youngest(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    void *self = make(&arena, "cggty", 1, 0);
+    start_in_another_order();
+    expect("cggty", self, 0xfe, 0, "666");
+    expect("cggty", self, 0xbf, 0, "444");
+    expect("cggty", self, 0xff, 0, "4");
+    expect("cggty", self, 0xaf, 0, "333");
+    expect("cggty", self, 0xa5, 0, "000");
+    expect("cggty", self, 0xa4, 0, "777");
+    expect("cggty", self, 0x20, 0, "5");
     for (unsigned i = 0; i < 8; i++)
         older[i] = 0;
     arena_free(&arena);
@@ -172,6 +194,7 @@ int main(void) {
         cmocka_unit_test(two_level_changes_groups_when_all_of_one_wait),
         cmocka_unit_test(two_level_hands_on_when_time_is_over),
         cmocka_unit_test(greedy_takes_the_oldest),
+        cmocka_unit_test(greedy_takes_the_youngest),
         cmocka_unit_test(sticky_stays_with_a_block),
         cmocka_unit_test(static_limits_hold_others_back),
         cmocka_unit_test(static_limits_see_lanes_wait),

@@ -1,85 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Thread block compaction: warps formed at branches, driven by scripted outcomes; in time, a block of one warp is a
  * warp. */
-#include "timed_programs.h"
-
-#include "base/bits.h"
-#include "divergence/divergence.h"
-
-enum { CODE = 64, LANES = 4, WARPS = 2 };
-
-struct script {
-    struct arena arena;
-    struct inst code[CODE];
-    const struct divergence_ops *ops;
-    void *self;
-    unsigned groups, threads;
-};
+#include "tbc_script.h"
 
 static void begin(struct script *s, const char *sync) {
-    struct report report = {0};
-    struct param_set set = {0};
-    memset(s, 0, sizeof *s);
-    s->ops = divergence_find("tbc");
-    void *params = arena_alloc(&s->arena, s->ops->own.params_bytes);
-    assert_int_equal(param_create(&set, s->ops->own.params, params, &s->arena, &report), STATUS_OK);
-    assert_int_equal(param_assign(&set, "tbc.sync", sync, "test", "test", &report), STATUS_OK);
-    for (unsigned i = 0; i < CODE; i++)
-        s->code[i] = (struct inst){.op = OP_ADD, .guard = -1, .reconverge = NO_PC};
-    const struct divergence_shape shape = {.code = s->code,
-                                           .code_count = CODE,
-                                           .warps = WARPS,
-                                           .warp_size = LANES,
-                                           .width = LANES,
-                                           .warps_per_block = WARPS,
-                                           .schedulers = 1,
-                                           .params = params};
-    s->self = s->ops->create(&s->arena, &shape);
-    for (unsigned warp = 0; warp < WARPS; warp++)
-        s->ops->start(s->self, warp, 0, 0xf);
-}
-
-/* threads: of the lanes from the first on, '-' where there is none. */
-static void expect(struct script *s, unsigned slot, uint32_t pc, const char *threads) {
-    struct group group;
-    if (!threads) {
-        assert_false(s->ops->offer(s->self, slot, &group));
-        return;
-    }
-    assert_true(s->ops->offer(s->self, slot, &group));
-    assert_int_equal(group.pc, pc);
-    for (unsigned lane = 0; lane < LANES; lane++) {
-        const char found = group.lanes >> lane & 1 ? (char)('0' + group.threads[lane]) : '-';
-        if (found != threads[lane])
-            fail_msg("PC %u, slot %u, lane %u: thread %c, not %c", (unsigned)pc, slot, lane, found, threads[lane]);
-    }
-}
-
-struct away {
-    uint32_t lanes;
-    uint16_t threads[LANES_MAX];
-};
-
-/* `goes`: of each thread, whether it takes the branch. */
-static struct away issue(struct script *s, unsigned slot, enum flow flow, unsigned goes, uint32_t target) {
-    struct group group;
-    struct away away = {0};
-    assert_true(s->ops->offer(s->self, slot, &group));
-    struct executed executed = {.flow = flow, .pc = group.pc, .issues = 1, .lanes = group.lanes, .target = target};
-    for (BITS_EACH(lane, group.lanes))
-        executed.taken |= (uint32_t)(goes >> group.threads[lane] & 1) << lane;
-    away.lanes = flow == FLOW_EXIT ? group.lanes & ~executed.taken : group.lanes;
-    memcpy(away.threads, group.threads, sizeof away.threads);
-    s->groups++;
-    s->threads += bits_count(group.lanes);
-    s->ops->issued(s->self, slot, &group, &executed);
-    return away;
-}
-
-static void step(struct script *s, unsigned slot, enum flow flow, unsigned goes, uint32_t target) {
-    const struct away away = issue(s, slot, flow, goes, target);
-    if (away.lanes)
-        s->ops->forming->returned(s->self, away.threads, away.lanes);
+    const char *const keys[] = {"tbc.sync", sync, NULL};
+    begin_code(s);
+    begin_block(s, 2, keys);
 }
 
 /* The program of [000 fig. 4.1] with threads 0 to 3 as warp x, 4 to 7 as y: A 1111/1111, B 1110/0011, C 1000/0010,
@@ -267,10 +194,12 @@ static void tbc_a_barrier_holds_no_party_up(void **state) {
 
 static void blocks_of_one_warp_are_warps(void **state) {
     (void)state;
-    static const char *const barrels[] = {
+    static const char *const pipelines[] = {
         "base: fung-8800\nsm.max_blocks: 4\n" LIMIT,
-        "base: gtx480\nsm.pipeline: barrel\nsm.scheduler: rr\nsm.fetch_straight: false\n" LIMIT};
-    for (unsigned m = 0; m < 2; m++)
+        "base: gtx480\nsm.pipeline: barrel\nsm.scheduler: rr\nsm.fetch_straight: false\n" LIMIT,
+        "base: gtx480\nsm.scheduler: rr\nsm.fetch_straight: false\n" LIMIT,
+        "base: rtx3070\nsm.count: 4\nsm.scheduler: rr\nsm.fetch_straight: false\n" LIMIT};
+    for (unsigned m = 0; m < 4; m++)
         for (unsigned i = 0; i < 2 * PROGRAMS; i++) {
             const struct program_text *program = &programs[i / 2];
             const char *sync = i % 2 ? "divergent-only" : "every";
@@ -278,7 +207,7 @@ static void blocks_of_one_warp_are_warps(void **state) {
             for (unsigned k = 0; k < 2; k++) {
                 struct fixture f;
                 char text[256];
-                snprintf(text, sizeof text, "%sdivergence.mechanism: %s\ntbc.sync: %s\n", barrels[m],
+                snprintf(text, sizeof text, "%sdivergence.mechanism: %s\ntbc.sync: %s\n", pipelines[m],
                          k ? "tbc" : "pdom", sync);
                 open_machine(&f, text);
                 load(&f, program->text);
@@ -288,7 +217,7 @@ static void blocks_of_one_warp_are_warps(void **state) {
                 finish(&f);
             }
             if (cycles[0] != cycles[1] || fetches[0] != fetches[1])
-                fail_msg("%s on %s: pdom %llu cycles, %llu fetches; tbc %s %llu, %llu", program->name, barrels[m],
+                fail_msg("%s on %s: pdom %llu cycles, %llu fetches; tbc %s %llu, %llu", program->name, pipelines[m],
                          (unsigned long long)cycles[0], (unsigned long long)fetches[0], sync,
                          (unsigned long long)cycles[1], (unsigned long long)fetches[1]);
         }

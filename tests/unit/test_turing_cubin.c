@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cubins of sm_75 to sm_90 that ptxas made of our kernels: what is read from them, and files that are cut or changed. */
 #include "sass/cubin.h"
+#include "translate/load.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -201,6 +201,49 @@ static void a_kernel_that_cannot_run_is_refused_alone(void **state) {
     close_place(&place);
 }
 
+/* The block's size as a half of the word that holds it, and the byte above of it, which is 0. */
+static void halves_of_what_the_driver_writes(void **state) {
+    static const char text[] = "code for sm_86\nFunction : k\n.params 8\n.param 0 8\nMOV R2, c[0x0][0x160];\n"
+                               "MOV R3, c[0x0][0x164];\nULDC.64 UR4, c[0x0][0x118];\nULDC.U16 UR6, c[0x0][0x0];\n"
+                               "ULDC.U8 UR7, c[0x0][0x1];\nMOV R0, UR6;\nIADD3 R0, R0, UR7, RZ;\n"
+                               "STG.E desc[UR4][R2.64], R0;\nEXIT;\n";
+    (void)state;
+    struct place place;
+    open_place(&place, "halves.sass", text, sizeof text - 1);
+    const uint64_t to = allocate(&place, 4);
+    if (launch_kernel(&place, "k", &to, 20) != STATUS_OK)
+        fail_msg("%s", report_text(&place.report));
+    assert_int_equal(*(uint32_t *)device_memory(place.device, to, 4), 20);
+    close_place(&place);
+}
+
+/* Constants that lie side by side are loaded at once, and none behind the last. */
+static void constants_are_a_bank(void **state) {
+    static const char text[] =
+        "code for sm_86\n.symbol 0x0 4 n\n.symbol 0x4 4 m\nFunction : %s\n.params 8\n.param 0 8\n"
+        ".constant 0x3 0x0 0x3 0x5\nMOV R2, c[0x0][0x160];\nMOV R3, c[0x0][0x164];\n"
+        "ULDC.64 UR4, c[0x0][0x118];\nMOV R6, %s;\nLDC.64 R4, c[0x3][R6];\n"
+        "IMAD R0, R4, 0x64, R5;\nSTG.E desc[UR4][R2.64], R0;\nEXIT;\n";
+    static const char *const offsets[] = {"0x0", "0x10"};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct place place;
+        char listing[sizeof text + 32];
+        const int length = snprintf(listing, sizeof listing, text, "k", offsets[i]);
+        open_place(&place, "bank.sass", listing, (size_t)length);
+        const uint64_t to = allocate(&place, 4);
+        const enum status status = launch_kernel(&place, "k", &to, 1);
+        if (i == 0 && status != STATUS_OK)
+            fail_msg("%s", report_text(&place.report));
+        assert_int_equal(*(uint32_t *)device_memory(place.device, to, 4), i ? 0 : 305);
+        if (i) {
+            assert_int_equal(status, STATUS_STOPPED);
+            assert_non_null(strstr(report_text(&place.report), "'constant bank of bank.sass'"));
+        }
+        close_place(&place);
+    }
+}
+
 static void files_and_their_listings_run(void **state) {
     static const char *const names[] = {"lines_75", "lines_90"};
     (void)state;
@@ -280,6 +323,8 @@ int main(void) {
         cmocka_unit_test(listings_are_read_back),
         cmocka_unit_test(lines_are_those_of_the_source),
         cmocka_unit_test(files_and_their_listings_run),
+        cmocka_unit_test(constants_are_a_bank),
+        cmocka_unit_test(halves_of_what_the_driver_writes),
         cmocka_unit_test(a_listing_may_say_less),
         cmocka_unit_test(what_is_not_known_has_a_place),
         cmocka_unit_test(linked_functions_are_called),

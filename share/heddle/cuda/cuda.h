@@ -45,6 +45,10 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUlib_st *CUlibrary;
 typedef struct CUkern_st *CUkernel;
 typedef struct CUarray_st *CUarray;
+typedef struct CUmipmappedArray_st *CUmipmappedArray;
+typedef struct CUtexref_st *CUtexref;
+typedef struct CUsurfref_st *CUsurfref;
+typedef unsigned long long CUtexObject, CUsurfObject;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUgraph_st *CUgraph;
@@ -351,6 +355,75 @@ typedef struct CUdevprop_st {
     int textureAlign;
 } CUdevprop;
 
+typedef enum CUarray_format_enum {
+    CU_AD_FORMAT_UNSIGNED_INT8 = 0x01, CU_AD_FORMAT_UNSIGNED_INT16 = 0x02, CU_AD_FORMAT_UNSIGNED_INT32 = 0x03,
+    CU_AD_FORMAT_SIGNED_INT8 = 0x08, CU_AD_FORMAT_SIGNED_INT16 = 0x09, CU_AD_FORMAT_SIGNED_INT32 = 0x0a,
+    CU_AD_FORMAT_HALF = 0x10, CU_AD_FORMAT_FLOAT = 0x20
+} CUarray_format;
+typedef enum CUaddress_mode_enum {
+    CU_TR_ADDRESS_MODE_WRAP = 0, CU_TR_ADDRESS_MODE_CLAMP = 1, CU_TR_ADDRESS_MODE_MIRROR = 2, CU_TR_ADDRESS_MODE_BORDER = 3
+} CUaddress_mode;
+typedef enum CUfilter_mode_enum { CU_TR_FILTER_MODE_POINT = 0, CU_TR_FILTER_MODE_LINEAR = 1 } CUfilter_mode;
+typedef enum CUresourcetype_enum {
+    CU_RESOURCE_TYPE_ARRAY = 0, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY = 1, CU_RESOURCE_TYPE_LINEAR = 2, CU_RESOURCE_TYPE_PITCH2D = 3
+} CUresourcetype;
+#define CU_TRSA_OVERRIDE_FORMAT 0x01
+#define CU_TRSF_READ_AS_INTEGER 0x01
+#define CU_TRSF_NORMALIZED_COORDINATES 0x02
+#define CU_TRSF_SRGB 0x10
+#define CU_TRSF_SEAMLESS_CUBEMAP 0x40
+#define CUDA_ARRAY3D_LAYERED 0x01
+#define CUDA_ARRAY3D_SURFACE_LDST 0x02
+#define CUDA_ARRAY3D_CUBEMAP 0x04
+#define CUDA_ARRAY3D_TEXTURE_GATHER 0x08
+typedef struct CUDA_ARRAY_DESCRIPTOR_st {
+    size_t Width, Height;
+    CUarray_format Format;
+    unsigned int NumChannels;
+} CUDA_ARRAY_DESCRIPTOR;
+typedef struct CUDA_ARRAY3D_DESCRIPTOR_st {
+    size_t Width, Height, Depth;
+    CUarray_format Format;
+    unsigned int NumChannels, Flags;
+} CUDA_ARRAY3D_DESCRIPTOR;
+typedef struct CUDA_RESOURCE_DESC_st {
+    CUresourcetype resType;
+    union {
+        struct {
+            CUarray hArray;
+        } array;
+        struct {
+            CUmipmappedArray hMipmappedArray;
+        } mipmap;
+        struct {
+            CUdeviceptr devPtr;
+            CUarray_format format;
+            unsigned int numChannels;
+            size_t sizeInBytes;
+        } linear;
+        struct {
+            CUdeviceptr devPtr;
+            CUarray_format format;
+            unsigned int numChannels;
+            size_t width, height, pitchInBytes;
+        } pitch2D;
+        struct {
+            int reserved[32];
+        } reserved;
+    } res;
+    unsigned int flags;
+} CUDA_RESOURCE_DESC;
+typedef struct CUDA_TEXTURE_DESC_st {
+    CUaddress_mode addressMode[3];
+    CUfilter_mode filterMode;
+    unsigned int flags, maxAnisotropy;
+    CUfilter_mode mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    float borderColor[4];
+    int reserved[12];
+} CUDA_TEXTURE_DESC;
+struct CUDA_RESOURCE_VIEW_DESC_st; /* refused where one is given */
+
 typedef struct CUDA_MEMCPY2D_st {
     size_t srcXInBytes, srcY;
     CUmemorytype srcMemoryType;
@@ -497,6 +570,20 @@ typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 #define cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2
 #define cuDevicePrimaryCtxSetFlags cuDevicePrimaryCtxSetFlags_v2
 #define cuDeviceTotalMem cuDeviceTotalMem_v2
+#define cuArray3DCreate cuArray3DCreate_v2
+#define cuArray3DGetDescriptor cuArray3DGetDescriptor_v2
+#define cuArrayCreate cuArrayCreate_v2
+#define cuArrayGetDescriptor cuArrayGetDescriptor_v2
+#define cuMemcpyAtoA cuMemcpyAtoA_v2
+#define cuMemcpyAtoD cuMemcpyAtoD_v2
+#define cuMemcpyAtoHAsync cuMemcpyAtoHAsync_v2
+#define cuMemcpyAtoH cuMemcpyAtoH_v2
+#define cuMemcpyDtoA cuMemcpyDtoA_v2
+#define cuMemcpyHtoAAsync cuMemcpyHtoAAsync_v2
+#define cuMemcpyHtoA cuMemcpyHtoA_v2
+#define cuTexRefGetAddress cuTexRefGetAddress_v2
+#define cuTexRefSetAddress2D cuTexRefSetAddress2D_v3
+#define cuTexRefSetAddress cuTexRefSetAddress_v2
 #define cuEventDestroy cuEventDestroy_v2
 #define cuGetProcAddress cuGetProcAddress_v2
 #define cuGraphAddKernelNode cuGraphAddKernelNode_v2
@@ -537,6 +624,51 @@ typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 #define cuStreamDestroy cuStreamDestroy_v2
 #define cuStreamGetCaptureInfo cuStreamGetCaptureInfo_v2
 
+CUresult CUDAAPI cuArray3DCreate_v2(CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *);
+CUresult CUDAAPI cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *, CUarray);
+CUresult CUDAAPI cuArrayCreate_v2(CUarray *, const CUDA_ARRAY_DESCRIPTOR *);
+CUresult CUDAAPI cuMipmappedArrayCreate(CUmipmappedArray *, const CUDA_ARRAY3D_DESCRIPTOR *, unsigned int);
+CUresult CUDAAPI cuMipmappedArrayDestroy(CUmipmappedArray);
+CUresult CUDAAPI cuMipmappedArrayGetLevel(CUarray *, CUmipmappedArray, unsigned int);
+CUresult CUDAAPI cuArrayDestroy(CUarray);
+CUresult CUDAAPI cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *, CUarray);
+CUresult CUDAAPI cuMemcpyAtoA_v2(CUarray, size_t, CUarray, size_t, size_t);
+CUresult CUDAAPI cuMemcpyAtoD_v2(CUdeviceptr, CUarray, size_t, size_t);
+CUresult CUDAAPI cuMemcpyAtoHAsync_v2(void *, CUarray, size_t, size_t, CUstream);
+CUresult CUDAAPI cuMemcpyAtoH_v2(void *, CUarray, size_t, size_t);
+CUresult CUDAAPI cuMemcpyDtoA_v2(CUarray, size_t, CUdeviceptr, size_t);
+CUresult CUDAAPI cuMemcpyHtoAAsync_v2(CUarray, size_t, const void *, size_t, CUstream);
+CUresult CUDAAPI cuMemcpyHtoA_v2(CUarray, size_t, const void *, size_t);
+CUresult CUDAAPI cuModuleGetSurfRef(CUsurfref *, CUmodule, const char *);
+CUresult CUDAAPI cuModuleGetTexRef(CUtexref *, CUmodule, const char *);
+CUresult CUDAAPI cuSurfObjectCreate(CUsurfObject *, const CUDA_RESOURCE_DESC *);
+CUresult CUDAAPI cuSurfObjectDestroy(CUsurfObject);
+CUresult CUDAAPI cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *, CUsurfObject);
+CUresult CUDAAPI cuSurfRefGetArray(CUarray *, CUsurfref);
+CUresult CUDAAPI cuSurfRefSetArray(CUsurfref, CUarray, unsigned int);
+CUresult CUDAAPI cuTexObjectCreate(CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *, const struct CUDA_RESOURCE_VIEW_DESC_st *);
+CUresult CUDAAPI cuTexObjectDestroy(CUtexObject);
+CUresult CUDAAPI cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *, CUtexObject);
+CUresult CUDAAPI cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *, CUtexObject);
+CUresult CUDAAPI cuTexRefCreate(CUtexref *);
+CUresult CUDAAPI cuTexRefDestroy(CUtexref);
+CUresult CUDAAPI cuTexRefGetAddressMode(CUaddress_mode *, CUtexref, int);
+CUresult CUDAAPI cuTexRefGetAddress_v2(CUdeviceptr *, CUtexref);
+CUresult CUDAAPI cuTexRefGetArray(CUarray *, CUtexref);
+CUresult CUDAAPI cuTexRefGetBorderColor(float *, CUtexref);
+CUresult CUDAAPI cuTexRefGetFilterMode(CUfilter_mode *, CUtexref);
+CUresult CUDAAPI cuTexRefGetFlags(unsigned int *, CUtexref);
+CUresult CUDAAPI cuTexRefGetFormat(CUarray_format *, int *, CUtexref);
+CUresult CUDAAPI cuTexRefGetMaxAnisotropy(int *, CUtexref);
+CUresult CUDAAPI cuTexRefSetAddress2D_v3(CUtexref, const CUDA_ARRAY_DESCRIPTOR *, CUdeviceptr, size_t);
+CUresult CUDAAPI cuTexRefSetAddressMode(CUtexref, int, CUaddress_mode);
+CUresult CUDAAPI cuTexRefSetAddress_v2(size_t *, CUtexref, CUdeviceptr, size_t);
+CUresult CUDAAPI cuTexRefSetArray(CUtexref, CUarray, unsigned int);
+CUresult CUDAAPI cuTexRefSetBorderColor(CUtexref, float *);
+CUresult CUDAAPI cuTexRefSetFilterMode(CUtexref, CUfilter_mode);
+CUresult CUDAAPI cuTexRefSetFlags(CUtexref, unsigned int);
+CUresult CUDAAPI cuTexRefSetFormat(CUtexref, CUarray_format, int);
+CUresult CUDAAPI cuTexRefSetMaxAnisotropy(CUtexref, unsigned int);
 CUresult CUDAAPI cuCtxAttach(CUcontext *, unsigned int);
 CUresult CUDAAPI cuCtxCreate_v2(CUcontext *, unsigned int, CUdevice);
 CUresult CUDAAPI cuCtxDestroy_v2(CUcontext);

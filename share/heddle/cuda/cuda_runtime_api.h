@@ -8,6 +8,7 @@
 
 #include "driver_types.h"
 #include "heddle_refused.h"
+#include "heddle_texture_types.h"
 
 #ifdef __cplusplus
 #define HEDDLE_DEFAULT(value) = value

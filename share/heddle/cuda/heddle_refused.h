@@ -8,29 +8,15 @@
 #include "driver_types.h"
 
 #ifdef __cplusplus
-template <typename T, int dimensions = 1> struct surface {
-    static_assert(dimensions < 0, "heddle cc: surface references are not built");
-};
-
 #define HEDDLE_REFUSED(name)                                                                                           \
     template <typename... Types> int name(Types...)                                                                    \
     {                                                                                                                  \
         static_assert(sizeof...(Types) > 100, "heddle cc: " #name " is not built");                                    \
         return 0;                                                                                                      \
     }
-HEDDLE_REFUSED(cudaCreateTextureObject)
-HEDDLE_REFUSED(cudaDestroyTextureObject)
-HEDDLE_REFUSED(cudaCreateSurfaceObject)
-HEDDLE_REFUSED(cudaBindTexture2D)
-HEDDLE_REFUSED(cudaBindTextureToArray)
-HEDDLE_REFUSED(cudaMallocArray)
-HEDDLE_REFUSED(cudaMalloc3DArray)
-HEDDLE_REFUSED(cudaMemcpyToArray)
-HEDDLE_REFUSED(cudaMemcpy2DToArray)
 HEDDLE_REFUSED(cudaGraphicsGLRegisterBuffer)
 HEDDLE_REFUSED(cudaIpcOpenMemHandle)
 #undef HEDDLE_REFUSED
-typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 #endif
 
 #endif

@@ -1,125 +1,145 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texture references to linear memory, which suites of CUDA's first years fetch from by index: cudaBindTexture and tex1Dfetch. A
- * reference is a variable of the device that holds an address, and a fetch is a load through the read-only path (ld.global.nc).
- * References of two or three dimensions, to arrays, or that turn integers into fractions are refused where they are used. */
+/* Texture and surface references, formats by type, and what kernels read and write textures and surfaces with. A fetch is PTX's
+ * instruction; a reference is a variable of type .texref, which holds the handle of what it is bound to. */
 #ifndef HEDDLE_CUDA_TEXTURES_H
 #define HEDDLE_CUDA_TEXTURES_H
 #pragma GCC system_header
 
 #include "heddle_templates.h"
+#include "heddle_texture_types.h"
 
-enum cudaChannelFormatKind {
-    cudaChannelFormatKindSigned,
-    cudaChannelFormatKindUnsigned,
-    cudaChannelFormatKindFloat,
-    cudaChannelFormatKindNone
-};
-struct cudaChannelFormatDesc {
-    int x, y, z, w;
-    enum cudaChannelFormatKind f;
-};
-enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
-enum cudaTextureFilterMode { cudaFilterModePoint, cudaFilterModeLinear };
-enum cudaTextureAddressMode {
-    cudaAddressModeWrap,
-    cudaAddressModeClamp,
-    cudaAddressModeMirror,
-    cudaAddressModeBorder
-};
-#define cudaTextureType1D 1
-#define cudaTextureType2D 2
-#define cudaTextureType3D 3
+/* ---- texels by type ---- */
 
-static inline struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
-                                                                 enum cudaChannelFormatKind kind)
-{
-    return cudaChannelFormatDesc{x, y, z, w, kind};
-}
-/* What is in it matters for arrays only. */
+/* element: the type of a channel; wide: what instructions give; fraction: the type that normalised reads give. */
+template <class T> struct heddle_texel {
+    static_assert(sizeof(T) > 1000, "heddle cc: textures are of char, short, int, float and their vectors of 1, 2 and 4");
+};
+#define HEDDLE_TEXEL_OF(T, E, wide_type, kind_of, channels, float_type, ...)                                           \
+    template <> struct heddle_texel<T> {                                                                               \
+        typedef wide_type wide;                                                                                        \
+        typedef float_type fraction;                                                                                   \
+        enum { bits = sizeof(E) * 8, count = channels };                                                               \
+        static constexpr cudaChannelFormatKind kind = cudaChannelFormatKind##kind_of;                                  \
+        static __inline__ __host__ __device__ T make(const wide_type *v) { return {__VA_ARGS__}; }                     \
+    };
+#define HEDDLE_TEXEL(E, name, wide, kind)                                                                              \
+    HEDDLE_TEXEL_OF(E, E, wide, kind, 1, float, (E)v[0])                                                               \
+    HEDDLE_TEXEL_OF(name##1, E, wide, kind, 1, float1, (E)v[0])                                                        \
+    HEDDLE_TEXEL_OF(name##2, E, wide, kind, 2, float2, (E)v[0], (E)v[1])                                               \
+    HEDDLE_TEXEL_OF(name##4, E, wide, kind, 4, float4, (E)v[0], (E)v[1], (E)v[2], (E)v[3])
+HEDDLE_TEXEL(signed char, char, int, Signed)
+HEDDLE_TEXEL(unsigned char, uchar, unsigned int, Unsigned)
+HEDDLE_TEXEL(short, short, int, Signed)
+HEDDLE_TEXEL(unsigned short, ushort, unsigned int, Unsigned)
+HEDDLE_TEXEL(int, int, int, Signed)
+HEDDLE_TEXEL(unsigned int, uint, unsigned int, Unsigned)
+HEDDLE_TEXEL(float, float, float, Float)
+HEDDLE_TEXEL_OF(char, char, int, Signed, 1, float, (char)v[0])
+#undef HEDDLE_TEXEL
+#undef HEDDLE_TEXEL_OF
+
 template <class T> static inline struct cudaChannelFormatDesc cudaCreateChannelDesc()
 {
-    return cudaChannelFormatDesc{(int)sizeof(T) * 8, 0, 0, 0, cudaChannelFormatKindNone};
+    typedef heddle_texel<T> texel;
+    const int bits = texel::bits, second = texel::count > 1 ? bits : 0, others = texel::count > 2 ? bits : 0;
+    return cudaChannelFormatDesc{bits, second, others, others, texel::kind};
+}
+/* Halves have no operators of C++ here: they are described only. */
+static inline struct cudaChannelFormatDesc cudaCreateChannelDescHalf()
+{
+    return cudaChannelFormatDesc{16, 0, 0, 0, cudaChannelFormatKindFloat};
+}
+static inline struct cudaChannelFormatDesc cudaCreateChannelDescHalf1() { return cudaCreateChannelDescHalf(); }
+static inline struct cudaChannelFormatDesc cudaCreateChannelDescHalf2()
+{
+    return cudaChannelFormatDesc{16, 16, 0, 0, cudaChannelFormatKindFloat};
+}
+static inline struct cudaChannelFormatDesc cudaCreateChannelDescHalf4()
+{
+    return cudaChannelFormatDesc{16, 16, 16, 16, cudaChannelFormatKindFloat};
 }
 
-struct textureReference {
-    int normalized;
-    enum cudaTextureFilterMode filterMode;
-    enum cudaTextureAddressMode addressMode[3];
-    struct cudaChannelFormatDesc channelDesc;
-    const void *heddle_data;
-};
-template <class T, int dimensions = 1, enum cudaTextureReadMode mode = cudaReadModeElementType>
-struct heddle_texture : textureReference {
-    static_assert(dimensions == 1, "heddle cc: texture references of two and three dimensions are not built");
-    static_assert(mode == cudaReadModeElementType,
-                  "heddle cc: texture references that turn integers into fractions are not built");
-};
-/* `texture<...> name;` declares a variable of the device, without the word for it. */
-#define texture __attribute__((device)) heddle_texture
-
-template <class T, int dimensions, enum cudaTextureReadMode mode>
-static inline cudaError_t cudaBindTexture(size_t *offset, heddle_texture<T, dimensions, mode> &reference,
-                                          const void *memory, size_t = 0xffffffff)
-{
-    if (offset)
-        *offset = 0;
-    return cudaMemcpyToSymbol(reference, &memory, sizeof memory, offsetof(textureReference, heddle_data));
-}
-template <class T, int dimensions, enum cudaTextureReadMode mode>
-static inline cudaError_t cudaBindTexture(size_t *offset, heddle_texture<T, dimensions, mode> &reference,
-                                          const void *memory, const struct cudaChannelFormatDesc &,
-                                          size_t bytes = 0xffffffff)
-{
-    return cudaBindTexture(offset, reference, memory, bytes);
-}
-template <class T, int dimensions, enum cudaTextureReadMode mode>
-static inline cudaError_t cudaBindTexture(size_t *offset, heddle_texture<T, dimensions, mode> *reference,
-                                          const void *memory, const struct cudaChannelFormatDesc *,
-                                          size_t bytes = 0xffffffff)
-{
-    return cudaBindTexture(offset, *reference, memory, bytes);
-}
-template <class Reference> static inline cudaError_t cudaUnbindTexture(const Reference &) { return cudaSuccess; }
+/* ---- references ---- */
 
 #ifdef __CUDA__
-template <class T, int dimensions, enum cudaTextureReadMode mode>
-static inline __device__ T tex1Dfetch(const heddle_texture<T, dimensions, mode> &reference, int i)
-{
-    return __ldg((const T *)reference.heddle_data + i);
-}
-#endif
+template <class T, int dimensions = cudaTextureType1D, enum cudaTextureReadMode mode = cudaReadModeElementType>
+struct __attribute__((device_builtin_texture_type)) texture : textureReference {
+    texture(int is_normalised = 0, enum cudaTextureFilterMode filter = cudaFilterModePoint,
+            enum cudaTextureAddressMode address = cudaAddressModeClamp)
+        : textureReference{is_normalised, filter, {address, address, address}, cudaCreateChannelDesc<T>()}
+    {
+    }
+    texture(int is_normalised, enum cudaTextureFilterMode filter, enum cudaTextureAddressMode address,
+            struct cudaChannelFormatDesc format)
+        : textureReference{is_normalised, filter, {address, address, address}, format}
+    {
+    }
+};
+template <class T, int dimensions = cudaSurfaceType1D>
+struct __attribute__((device_builtin_surface_type)) surface : surfaceReference {};
+/* What surfaces are declared with that are of every type. */
+template <int dimensions>
+struct __attribute__((device_builtin_surface_type)) surface<void, dimensions> : surfaceReference {};
 
-/* What describes texture objects, for sources that fill it in; cudaCreateTextureObject is refused where it is called. */
-enum cudaResourceType { cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLinear, cudaResourceTypePitch2D };
-struct cudaResourceDesc {
-    enum cudaResourceType resType;
-    union {
-        struct {
-            cudaArray_t array;
-        } array;
-        struct {
-            void *devPtr;
-            struct cudaChannelFormatDesc desc;
-            size_t sizeInBytes;
-        } linear;
-        struct {
-            void *devPtr;
-            struct cudaChannelFormatDesc desc;
-            size_t width, height, pitchInBytes;
-        } pitch2D;
-    } res;
-};
-struct cudaTextureDesc {
-    enum cudaTextureAddressMode addressMode[3];
-    enum cudaTextureFilterMode filterMode;
-    enum cudaTextureReadMode readMode;
-    int sRGB;
-    float borderColor[4];
-    int normalizedCoords;
-    unsigned int maxAnisotropy;
-    enum cudaTextureFilterMode mipmapFilterMode;
-    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
-    int disableTrilinearOptimization, seamlessCubemap;
-};
+template <class T, int d, enum cudaTextureReadMode mode>
+static inline cudaError_t cudaBindTexture(size_t *offset, const texture<T, d, mode> &reference, const void *memory,
+                                          const struct cudaChannelFormatDesc &format, size_t bytes = 0xffffffff)
+{
+    return cudaBindTexture(offset, (const textureReference *)&reference, memory, &format, bytes);
+}
+template <class T, int d, enum cudaTextureReadMode mode>
+static inline cudaError_t cudaBindTexture(size_t *offset, const texture<T, d, mode> &reference, const void *memory,
+                                          size_t bytes = 0xffffffff)
+{
+    return cudaBindTexture(offset, reference, memory, reference.channelDesc, bytes);
+}
+template <class T, int d, enum cudaTextureReadMode mode>
+static inline cudaError_t cudaBindTexture2D(size_t *offset, const texture<T, d, mode> &reference, const void *memory,
+                                            const struct cudaChannelFormatDesc &format, size_t width, size_t height,
+                                            size_t pitch)
+{
+    return cudaBindTexture2D(offset, (const textureReference *)&reference, memory, &format, width, height, pitch);
+}
+template <class T, int d, enum cudaTextureReadMode mode>
+static inline cudaError_t cudaBindTexture2D(size_t *offset, const texture<T, d, mode> &reference, const void *memory,
+                                            size_t width, size_t height, size_t pitch)
+{
+    return cudaBindTexture2D(offset, reference, memory, reference.channelDesc, width, height, pitch);
+}
+template <class T, int d, enum cudaTextureReadMode mode>
+static inline cudaError_t cudaBindTextureToArray(const texture<T, d, mode> &reference, cudaArray_const_t array,
+                                                 const struct cudaChannelFormatDesc &format)
+{
+    return cudaBindTextureToArray((const textureReference *)&reference, array, &format);
+}
+template <class T, int d, enum cudaTextureReadMode mode>
+static inline cudaError_t cudaBindTextureToArray(const texture<T, d, mode> &reference, cudaArray_const_t array)
+{
+    return cudaBindTextureToArray((const textureReference *)&reference, array, &reference.channelDesc);
+}
+template <class T, int d, enum cudaTextureReadMode mode>
+static inline cudaError_t cudaUnbindTexture(const texture<T, d, mode> &reference)
+{
+    return cudaUnbindTexture((const textureReference *)&reference);
+}
+template <class T, int d, enum cudaTextureReadMode mode>
+static inline cudaError_t cudaGetTextureAlignmentOffset(size_t *out, const texture<T, d, mode> &reference)
+{
+    return cudaGetTextureAlignmentOffset(out, (const textureReference *)&reference);
+}
+template <class T, int d>
+static inline cudaError_t cudaBindSurfaceToArray(const surface<T, d> &reference, cudaArray_const_t array)
+{
+    return cudaBindSurfaceToArray((const surfaceReference *)&reference, array, &reference.channelDesc);
+}
+template <class T, int d>
+static inline cudaError_t cudaBindSurfaceToArray(const surface<T, d> &reference, cudaArray_const_t array,
+                                                 const struct cudaChannelFormatDesc &format)
+{
+    return cudaBindSurfaceToArray((const surfaceReference *)&reference, array, &format);
+}
+
+#include "heddle_texture_fetch.h"
+#endif
 
 #endif

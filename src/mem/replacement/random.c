@@ -28,8 +28,15 @@ static void random_filled(void *state, uint32_t line, bool replaces) {
     self->next = rng_u64(&self->rng);
 }
 
+static void random_keep(void *state, struct keep *keep) {
+    struct random_state *self = state;
+    keep_counts(keep, self->rng.state, sizeof self->rng.state);
+    keep_u64(keep, &self->next, UINT64_MAX);
+}
+
 const struct replacement_ops replacement_random = {.name = "random",
                                                    .help = "any line, by the seed",
                                                    .create = random_create,
                                                    .victim = random_victim,
-                                                   .filled = random_filled};
+                                                   .filled = random_filled,
+                                                   .keep = random_keep};

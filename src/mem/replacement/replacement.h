@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/keep.h"
 #include "base/status.h"
 #include "cost/own.h"
 
@@ -22,7 +23,7 @@ struct replacement_shape {
 struct replacement_ops {
     const char *name, *help;
     bool by_use;
-    /* What follows is all there or all NULL, but for `hit`. */
+    /* What follows is all there or all NULL, but for `hit` and `keep`. */
     void *(*create)(struct arena *arena, const struct replacement_shape *shape);
     /* Of the lines of a full set that may leave, the oldest first: the place in the list of the one that does. Asked again while
      * the access is blocked: it changes nothing. */
@@ -31,6 +32,8 @@ struct replacement_ops {
     void (*filled)(void *self, uint32_t line, bool replaces);
     /* Once for sectors of a line that are looked up together. */
     void (*hit)(void *self, uint32_t line);
+    /* Its state, all of it, for a checkpoint (base/keep.h); one with `create` and without this cannot be kept. */
+    void (*keep)(void *self, struct keep *keep);
     /* Keys, counters and hardware of its own, of one cache; counters need `create`. own.cost is asked for the caches of an SM. */
     struct own own;
 };

@@ -34,7 +34,7 @@ static const struct stat_description stats_table[] = {
         STAT_END};
 
 struct srrip {
-    uint32_t ways;
+    uint32_t ways, lines;
     uint8_t distant;    /* the largest interval */
     uint8_t *intervals; /* of each line */
     struct srrip_stats stats;
@@ -43,9 +43,9 @@ struct srrip {
 static void *srrip_create(struct arena *arena, const struct replacement_shape *shape) {
     const struct srrip_params *params = shape->params;
     struct srrip *self = ARENA_NEW(arena, struct srrip);
-    self->ways = shape->ways;
+    self->ways = shape->ways, self->lines = shape->sets * shape->ways;
     self->distant = (uint8_t)((1u << params->bits) - 1);
-    self->intervals = ARENA_ARRAY(arena, uint8_t, (size_t)shape->sets * shape->ways);
+    self->intervals = ARENA_ARRAY(arena, uint8_t, self->lines);
     return self;
 }
 
@@ -73,6 +73,13 @@ static void srrip_hit(void *state, uint32_t line) {
     self->intervals[line] = 0;
 }
 
+static void srrip_keep(void *state, struct keep *keep) {
+    struct srrip *self = state;
+    for (uint32_t line = 0; line < self->lines && keep->good; line++)
+        keep_u8(keep, &self->intervals[line], self->distant);
+    keep_counts(keep, &self->stats, sizeof self->stats);
+}
+
 static const void *srrip_statistics(const void *self) { return &((const struct srrip *)self)->stats; }
 
 static void srrip_cost(const void *params, const struct cost_shape *shape, struct cost *out) {
@@ -88,6 +95,7 @@ const struct replacement_ops replacement_srrip = {.name = "srrip",
                                                   .victim = srrip_victim,
                                                   .filled = srrip_filled,
                                                   .hit = srrip_hit,
+                                                  .keep = srrip_keep,
                                                   .own = {.params = params_table,
                                                           .params_bytes = sizeof(struct srrip_params),
                                                           .stats = stats_table,

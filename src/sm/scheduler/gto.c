@@ -14,9 +14,7 @@ static void *gto_create(struct arena *arena, const struct scheduler_shape *shape
 
 static unsigned gto_pick(void *state, const struct scheduler_view *view) {
     struct greedy *self = state;
-    if (!set_has(view->ready, self->last))
-        self->last = set_oldest(view->ready, view->older);
-    return self->last;
+    return self->last = set_greedy(view->ready, self->last, view->older);
 }
 
 const struct scheduler_ops SCHEDULER_NAME(gto) = {

@@ -30,8 +30,8 @@ enum scheduler_event_kind {
     SCHEDULER_WAITS,     /* at a barrier, or for lanes that its instruction names: pc, lanes */
     SCHEDULER_GOES_ON,   /* lanes of it that waited */
     SCHEDULER_COALESCED, /* a load, store or atomic of global or local memory: pc, lanes, count of transactions */
-    SCHEDULER_HIT,       /* a transaction found its line in the L1: pc, line, owner */
-    SCHEDULER_MISSED,    /* did not, the line is on its way or asked for: pc, line */
+    SCHEDULER_HIT,       /* a transaction found its line in the L1: pc, inst, line, owner */
+    SCHEDULER_MISSED,    /* did not: pc, inst, line; count 0: it waits for a fetch under way, 1: it does not */
     SCHEDULER_EVICTED,   /* line of the L1 that left; warp: its owner */
     SCHEDULER_EVENT_KINDS
 };
@@ -41,7 +41,7 @@ struct scheduler_event {
     enum scheduler_event_kind kind;
     unsigned warp; /* the issue slot */
     uint32_t pc, target, lanes, taken, count;
-    uint64_t line;
+    uint64_t line;  /* its first address */
     unsigned owner; /* the warp that brought the line */
     const struct inst *inst;
 };
@@ -65,7 +65,10 @@ struct scheduler_shape {
     const uint64_t *now;      /* the present cycle */
     struct scheduler_memory memory;
     slot_set *bypass; /* the policy writes: warps whose loads pass the L1 by; of all schedulers of the SM together */
-    unsigned *blocks_most; /* the policy writes: blocks that the SM may hold; the least of its schedulers counts */
+    unsigned *blocks_most;   /* the policy writes: blocks that the SM may hold; the least of its schedulers counts */
+    const struct inst *code; /* of the module; a PC is an index */
+    uint32_t code_count;
+    uint32_t l1_lines, l1_line_bytes; /* lines: 0 of a perfect L1 */
 };
 
 enum { SCHEDULER_NONE = SET_SLOTS }; /* no warp issues now */

@@ -72,9 +72,7 @@ static unsigned swl_pick(void *state, const struct scheduler_view *view) {
         self->stats.held++;
         return SCHEDULER_NONE;
     }
-    if (!set_has(ready, self->last))
-        self->last = set_oldest(ready, view->older);
-    return self->last;
+    return self->last = set_greedy(ready, self->last, view->older);
 }
 
 static const void *swl_statistics(const void *self) { return &((const struct swl *)self)->stats; }

@@ -16,8 +16,8 @@ def text(data):
 class Case:
     def __init__(self, name, module, kernel, params, patches, buffers, grid=(1, 1, 1), block=(32, 1, 1), shared=0):
         block = (block, 1, 1) if isinstance(block, int) else block
-        self.name = name
-        self.data = b"".join([text(name.encode()), text(module), text(kernel.encode()), struct.pack("<7I", *grid, *block, shared), text(params),
+        self.name, self.module = name, module
+        self.start, self.rest = text(name.encode()), b"".join([text(kernel.encode()), struct.pack("<7I", *grid, *block, shared), text(params),
                               struct.pack("<I", len(patches)), *(struct.pack("<IIQ", *patch) for patch in patches),
                               struct.pack("<I", len(buffers)), *map(text, buffers)])
 
@@ -27,8 +27,10 @@ def run(driver, cases, folder, settings=(), executed=None):
     names = [os.path.join(folder, name) for name in ("cases", "results", "executed")]
     with open(names[0], "wb") as file:
         file.write(struct.pack("<I", len(cases)))
-        for case in cases:
-            file.write(case.data)
+        last = None
+        for case in cases:  # a module without bytes is the one before
+            file.write(case.start + text(b"" if case.module is last else case.module) + case.rest)
+            last = case.module
     subprocess.run([driver, names[0], names[1], "--executed", names[2], "memory.capacity_bytes=64 MiB", *settings], check=True)
     with open(names[1], "rb") as file:
         data = file.read()

@@ -49,6 +49,23 @@ def code_sections(cubin):
             yield text[6:], at, length
 
 
+def with_foreign_code(cubin):
+    """Kernels beside which ptxas has put functions of its own."""
+    start, (size, count, names) = struct.unpack_from("<Q", cubin, 40)[0], struct.unpack_from("<3H", cubin, 58)
+    headers = [struct.unpack_from("<IIQQQQI", cubin, start + i * size) for i in range(count)]
+
+    def text(table, offset):
+        at = headers[table][4] + offset
+        return cubin[at:cubin.index(b"\0", at)].decode()
+    found = set()
+    for _, kind, _, _, at, length, link in headers:
+        for i in range(at, at + length if kind == 2 else at, 24):
+            name, _, _, section = struct.unpack_from("<IBBH", cubin, i)
+            if text(link, name).startswith("$__internal"):
+                found.add(text(names, headers[section][0]).removeprefix(".text."))
+    return found
+
+
 def with_code(cubin, kernel, code):
     """The cubin with other code in its kernel, and NOPs behind it."""
     at, length = next((at, length) for name, at, length in code_sections(cubin) if name == kernel)

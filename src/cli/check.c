@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* heddle check: what is wrong with the kernels of a launch file. */
+#include "base/file.h"
+#include "cli/findings.h"
+#include "launch/run.h"
+#include "study/explore.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct option options[] = {
+    {"only", 0, "KINDS", "check for these alone, separated by commas: memory, uninitialised, race, barrier"},
+    {"limit", 0, "N", "findings to keep, each an instruction or a pair of them; default 100"},
+    {"output", 'o', "FILE", "write the findings as JSON; '-' is standard output, and nothing else goes there"},
+    {"explore", 0, "N", "run the launches in N orders of their threads, and compare what they leave in memory"},
+    {"explore-only", 0, "K", "of these orders, only number K"},
+    OPTION_SARIF,
+    OPTION_SUPPRESS,
+    {"explain", 0, "KIND", "print what a kind of finding is, with a wrong kernel of few lines; no launch is run"},
+    OPTION_GPU,
+    OPTION_SET,
+    OPTION_DIVERGENCE,
+    {"max-instructions", 0, "N", "give a launch up after N warp instructions; 0: never"},
+    {"seed", 0, "N", "seed of random fills that give none; default 1"},
+    {"quiet", 'q', NULL, "print no findings; the exit status tells"},
+    OPTION_END,
+};
+
+static enum status check_can(const struct run *run, struct report *report) {
+    for (unsigned i = 0; i < run->file->launch_count; i++) {
+        const struct launch *launch = &run->launches[i];
+        const char *why = check_refusal(run->module, launch->grid, launch->block, run->machine->warp_size);
+        if (why)
+            return report_add(report, STATUS_INVALID, "%s: heddle check does not take it: kernel '%s' %s",
+                              run->file->name, launch->kernel->name, why);
+    }
+    return STATUS_OK;
+}
+
+/* Runs every launch; one that stops is a finding, and nothing runs behind it. */
+static enum status run_all(struct run *run, struct check *check, struct report *report) {
+    while (run->done < run->file->launch_count) {
+        const unsigned number = run->done;
+        struct report inner = {0};
+        check_begin(check);
+        run->launches[number].checker = check_watch(check);
+        const enum status status = run_next(run, &inner);
+        if (status == STATUS_STOPPED)
+            check_stopped(check, run->module, run->launches[number].kernel->name, report_text(&inner));
+        else if (status)
+            report_add(report, status, "%s", report_text(&inner));
+        report_free(&inner);
+        if (status)
+            return status == STATUS_STOPPED ? STATUS_OK : status;
+    }
+    return STATUS_OK;
+}
+
+/* ---- other orders ---- */
+
+static enum status open_machine(void *self, const char *mechanism, struct machine *out, struct report *report) {
+    struct arguments *arguments = self;
+    const enum status status = arguments_machine(arguments, NULL, out, report);
+    if (status || !mechanism)
+        return status;
+    return machine_set(out, arena_printf(&arguments->arena, "divergence.mechanism=%s", mechanism), "--explore", report);
+}
+
+static enum status explore(struct arguments *arguments, const struct run *run, struct check *check,
+                           struct report *report) {
+    enum { RUNS_MAX = 1000000 };
+    uint64_t runs = 0, only = 0;
+    enum status status = arguments_number(arguments, "explore", 0, RUNS_MAX, &runs, report);
+    if (!status)
+        status = arguments_number(arguments, "explore-only", 0, RUNS_MAX, &only, report);
+    if (status || (!runs && !only))
+        return status;
+    struct explore order = {.file = run->file,
+                            .options = run->options,
+                            .open = open_machine,
+                            .self = arguments,
+                            .shown = run,
+                            .first = only ? only : 1,
+                            .end = only ? only + 1 : runs,
+                            .check = check};
+    return explore_run(&order, report);
+}
+
+/* Everything before the first launch. */
+static enum status open_all(struct arguments *arguments, struct launch_file *file, struct machine *machine,
+                            struct run *run, struct report *report) {
+    struct run_options run_options = {.files = &file_access_host};
+    enum status status = arguments_number(arguments, "seed", 1, (UINT64_C(1) << 53) - 1, &run_options.seed, report);
+    if (!status)
+        status = arguments_launch_file(arguments, file, report);
+    if (!status)
+        status = arguments_machine(arguments, NULL, machine, report);
+    const char *reason = status ? NULL : machine_needs_time(machine);
+    if (reason)
+        return report_add(report, STATUS_INVALID,
+                          "heddle check runs without time, and divergence.mechanism needs it: %s", reason);
+    if (!status)
+        status = run_open(run, file, machine, &run_options, report);
+    return status ? status : check_can(run, report);
+}
+
+static enum status explain(struct arguments *arguments, struct report *report) {
+    const char *name = arguments_value(arguments, "explain");
+    const char *names = "";
+    for (unsigned i = 0; i < FINDING_KINDS; i++) {
+        const enum finding_kind kind = (enum finding_kind)i;
+        names = arena_printf(&arguments->arena, "%s%s%s", names, i ? ", " : "", finding_name(kind));
+        if (strcmp(name, finding_name(kind)) != 0)
+            continue;
+        print(stdout, "%s: %s\n\n", name, finding_help(kind));
+        print_text(stdout, finding_lesson(kind));
+        return STATUS_OK;
+    }
+    return report_add(report, STATUS_INVALID, "--explain: there is no kind '%s'; there are %s", name, names);
+}
+
+static int check_main(struct arguments *arguments) {
+    struct report report = {0};
+    struct launch_file file = {0};
+    struct machine machine = {0};
+    struct run run = {0};
+    struct check *check = NULL;
+    struct check_options check_options = {0};
+    const char *output = arguments_value(arguments, "output");
+    const bool is_quiet = arguments_has(arguments, "quiet") || (output && strcmp(output, "-") == 0);
+    struct suppressions known = {0};
+    if (arguments_has(arguments, "explain"))
+        return finish(explain(arguments, &report), &report);
+    if (!arguments->operand_count) {
+        report_add(&report, STATUS_INVALID,
+                   "name a launch file, or a kind with --explain; 'heddle check --help' says more");
+        return finish(STATUS_INVALID, &report);
+    }
+    enum status status = findings_options(arguments, "only", "limit", &check_options, &report);
+    if (!status && output)
+        status = check_writable(&arguments->arena, "output", output, &report);
+    if (!status)
+        status = findings_files(arguments, &known, &report);
+    if (!status)
+        status = open_all(arguments, &file, &machine, &run, &report);
+    if (!status) {
+        check_options.all_must_come = file_ends_in(file.module, ".cl");
+        check = check_create(&check_options);
+        status = run_all(&run, check, &report);
+        if (!status)
+            status = explore(arguments, &run, check, &report);
+    }
+    if (check) {
+        json_t *document = document_create(check, "launch", file.name);
+        const struct findings_order order = {.to = is_quiet ? NULL : stdout,
+                                             .output = output,
+                                             .sarif = arguments_value(arguments, "sarif"),
+                                             .folder = *file.folder ? file.folder : NULL,
+                                             .known = &known};
+        const enum status shown = findings_show(arguments, document, &order, &report);
+        status = status ? status : shown;
+        json_decref(document);
+    }
+    run_close(&run);
+    machine_close(&machine);
+    if (check)
+        check_free(check);
+    fflush(stdout);
+    return finish(status, &report);
+}
+
+const struct command command_check = {
+    .name = "check",
+    .operands = "[LAUNCH]",
+    .summary = "Find races, accesses outside, missing barriers: what is wrong with the kernels of a launch file",
+    .text = "Runs a launch file functionally and watches every access. Finds accesses outside allocations and "
+            "misaligned ones, loads of shared memory that nobody wrote, pairs of accesses to shared and global memory "
+            "that nothing orders, barriers that not all threads reach, and warp-level operations that name absent "
+            "lanes. Orders are block barriers, warp-level operations with their member masks, fences and atomics with "
+            "their scopes as PTX's memory model has them, and launches; lanes of a warp are not in lockstep. Writes of "
+            "the value that is there already are notes. docs/check.md teaches each kind. "
+            "--explore compares other orders of the same threads.\n"
+            "Not checked yet: local memory and registers that nobody wrote, accesses inside of printf and malloc, "
+            "variables of shared memory that run into each other, native code. Expected results of the launch file "
+            "are not compared: that is 'heddle run'.",
+    .manual = "The exit status is 1 when an error is found, 0 when there are none or only notes. One host thread runs, "
+              "so reports are the same each time. A launch that stops is a finding, and launches behind it do not "
+              "run.",
+    .examples = "heddle check examples/reduction\n"
+                "heddle check examples/matmul --only memory\n"
+                "heddle check examples/histogram -o findings.json --sarif findings.sarif\n"
+                "heddle check examples/reduction --explore 64\n"
+                "heddle check --explain race",
+    .options = options,
+    .operands_min = 0,
+    .operands_max = 1,
+    .main = check_main,
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What heddle run and heddle exec show of a sample. */
+#ifndef HEDDLE_CLI_RUN_SAMPLE_H
+#define HEDDLE_CLI_RUN_SAMPLE_H
+
+#include "cli/commands.h"
+#include "result/sample.h"
+
+#define OPTION_SAMPLE                                                                                                  \
+    {                                                                                                                  \
+        "sample", 0, "error=N%",                                                                                       \
+            "in time only as many launches as tell the cycles of all within N %, the others without"                   \
+    }
+
+void sample_print(const struct result_sample *sample, FILE *to);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bulk copies between global and shared memory, each of one thread. Their bytes move when they issue, which programs cannot tell from
+ * later; the barrier in memory that a load completes hears of them when they would have come. In time that is as the machine says: such
+ * copies take no part in the traffic of caches and DRAM. */
+#include <string.h>
+
+#include "base/bits.h"
+#include "exec/core.h"
+#include "exec/state.h"
+
+enum { BULK_PART = 16 }; /* bytes that addresses and sizes are multiples of */
+enum bulk_source { BULK_ADDRESS, BULK_SHARED, BULK_SHARED_OFFSET, BULK_BYTES, BULK_BARRIER, BULK_BARRIER_OFFSET };
+
+struct bulk {
+    uint64_t address; /* src[0]: of global memory, or what is copied to */
+    uint32_t shared, bytes, barrier;
+};
+
+static struct bulk bulk_of(const struct exec *exec, unsigned warp, unsigned lane, const struct step *step) {
+    const struct row *rows = step->rows;
+    struct bulk bulk = {.address = exec_address(exec, warp, lane, step)};
+    bulk.shared = (uint32_t)(exec_read(exec, warp, &rows[BULK_SHARED], lane) +
+                             exec_read(exec, warp, &rows[BULK_SHARED_OFFSET], lane));
+    bulk.bytes = (uint32_t)exec_read(exec, warp, &rows[BULK_BYTES], lane);
+    if (step->src_count > BULK_BARRIER)
+        bulk.barrier = (uint32_t)(exec_read(exec, warp, &rows[BULK_BARRIER], lane) +
+                                  exec_read(exec, warp, &rows[BULK_BARRIER_OFFSET], lane));
+    return bulk;
+}
+
+/* False: a fault. */
+static bool check(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const struct bulk *bulk) {
+    if (bulk->bytes % BULK_PART || bulk->address % BULK_PART || bulk->shared % BULK_PART)
+        return exec_fail(
+            exec, warp, lane, step,
+            "cp.async.bulk of %u bytes at address 0x%llx and shared address 0x%x: all three must be multiples of %d",
+            (unsigned)bulk->bytes, (unsigned long long)bulk->address, (unsigned)bulk->shared, BULK_PART);
+    if (!range_within(bulk->shared, bulk->bytes, exec->shared_bytes))
+        return exec_fail(exec, warp, lane, step,
+                         "cp.async.bulk of %u bytes at shared address 0x%x, which has only 0x%x bytes",
+                         (unsigned)bulk->bytes, (unsigned)bulk->shared, (unsigned)exec->shared_bytes);
+    return true;
+}
+
+static bool move_part(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t address,
+                      uint8_t *shared) {
+    const bool loads = step->inst->mode == MODE_BULK_LOAD, is_global = step->inst->space == SPACE_GLOBAL;
+    uint8_t *memory = exec_translate(exec, warp, lane, step, address, BULK_PART);
+    if (!memory)
+        return false;
+    const bool logs = exec->core && is_global && memory != exec->nowhere;
+    if (loads) {
+        memcpy(shared, memory, BULK_PART);
+        if (logs)
+            exec_timed_bytes(exec, address, BULK_PART, shared);
+        return true;
+    }
+    if (!logs) {
+        memmove(memory, shared, BULK_PART);
+        return true;
+    }
+    exec->counts->progress++;
+    for (unsigned at = 0; at < BULK_PART; at += 8) {
+        uint64_t word;
+        memcpy(&word, shared + at, sizeof word);
+        core_log(exec->core, address + at, word, sizeof word);
+    }
+    return true;
+}
+
+/* ---- when a load is done ---- */
+
+static uint64_t cycle_of_end(const struct exec *exec, uint32_t bytes) {
+    const struct exec_launch *launch = exec->launch;
+    struct core *core = exec->core;
+    const uint64_t start = core->bulk_free > exec->clock ? core->bulk_free : exec->clock;
+    const uint32_t transfer = (bytes + launch->bulk_bytes - 1) / launch->bulk_bytes;
+    core->bulk_free = start + (transfer > launch->bulk_interval ? transfer : launch->bulk_interval);
+    return start + transfer + launch->bulk_latency;
+}
+
+static bool complete(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                     const struct bulk *bulk) {
+    if (!exec->core) {
+        const char *wrong = exec_complete_bytes(exec, bulk->barrier, bulk->bytes);
+        exec->counts->progress++;
+        return wrong ? exec_fail(exec, warp, lane, step, "cp.async.bulk: mbarrier at shared address 0x%x: %s",
+                                 (unsigned)bulk->barrier, wrong)
+                     : true;
+    }
+    if (exec->bulk.count == exec->bulk.capacity)
+        exec->bulk.items = arena_grow(exec->core->arena, exec->bulk.items, exec->bulk.count, &exec->bulk.capacity,
+                                      sizeof *exec->bulk.items);
+    exec->bulk.items[exec->bulk.count++] =
+        (struct bulk_pending){cycle_of_end(exec, bulk->bytes), bulk->barrier, bulk->bytes};
+    return true;
+}
+
+void exec_bulk_settle(struct exec *exec) {
+    unsigned left = 0;
+    for (unsigned i = 0; i < exec->bulk.count; i++) {
+        const struct bulk_pending one = exec->bulk.items[i];
+        if (one.cycle > exec->clock)
+            exec->bulk.items[left++] = one;
+        else if (!exec_complete_bytes(exec, one.barrier, one.bytes)) /* one that has been invalidated hears nothing */
+            exec->counts->progress++;
+    }
+    exec->bulk.count = left;
+}
+
+bool exec_bulk_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    if (exec->core)
+        exec_timed_copy(exec, warp, step, 0, 0);
+    for (BITS_EACH(lane, lanes)) {
+        const struct bulk bulk = bulk_of(exec, warp, lane, step);
+        if (!check(exec, warp, lane, step, &bulk))
+            return false;
+        for (uint32_t at = 0; at < bulk.bytes; at += BULK_PART)
+            if (!move_part(exec, warp, lane, step, bulk.address + at, exec->shared + bulk.shared + at))
+                return false;
+        if (step->src_count > BULK_BARRIER && !complete(exec, warp, lane, step, &bulk))
+            return false;
+    }
+    return true;
+}

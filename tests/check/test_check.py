@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""heddle check finds what is wrong with each kernel of this folder, at its line, and nothing in the corrected twin.
+
+usage: test_check.py HEDDLE SOURCE_FOLDER
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HEDDLE = SOURCE = None
+CLEAN = ["saxpy", "matmul", "gemm_tc", "reduction", "histogram", "collatz", "odd_even", "warp_sum"]
+LAUNCH = """module: {module}
+build: {{defines: [{define}], includes: [{folder}]}}
+buffers:
+  out: {{type: i32, count: 4096}}
+  in: {{type: i32, count: 4096, fill: {{index: }}}}
+  flag: {{type: i32, count: 128}}
+launches:
+  - {{kernel: {kernel}, grid: [{grid}], block: [{block}], args: [out, in, flag]}}
+"""
+
+
+def pairs(path):
+    """(kernel, kind, grid, block, line of HERE) of each pair in the file."""
+    spec = kernel = None
+    found = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        told = re.match(r"// find (\w+): grid (\d+), block (\d+)(?:, no place)?$", line)
+        named = re.match(r"(?:kernel|__global__) void (\w+)\(", line)
+        if told:
+            spec = told.groups()
+        if named:
+            kernel = named.group(1)
+        if line.endswith("// HERE"):
+            found.append((kernel, *spec, number))
+            spec = kernel = None
+    return found
+
+
+def has_clang():
+    doctor = subprocess.run([HEDDLE, "doctor"], capture_output=True, text=True).stdout.splitlines()
+    return all(any(part in line and line.split()[0] == "ok" for line in doctor) for part in ("clang 19", "libclc"))
+
+
+class Check(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not has_clang():
+            raise unittest.SkipTest("clang is not here")
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.scratch.name)
+        cls.environment = dict(os.environ, XDG_CACHE_HOME=str(cls.folder))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    def check(self, launch, *more):
+        done = subprocess.run([HEDDLE, "check", str(launch), "-o", "-", *more], capture_output=True, text=True,
+                              env=self.environment)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual(done.returncode, int(found["wrong"]))
+        return found
+
+    def twin(self, path, pair, define, *more):
+        kernel, _, grid, block, _ = pair
+        launch = self.folder / f"{kernel}_{define}.yaml"
+        launch.write_text(LAUNCH.format(module=path, define=define, folder=path.parent, kernel=kernel, grid=grid,
+                                        block=block))
+        return self.check(launch, *more)
+
+    def hold(self, name):
+        path = SOURCE / "tests/check" / name
+        all_pairs = pairs(path)
+        self.assertGreater(len(all_pairs), 9)
+        for pair in all_pairs:
+            kernel, kind, _, _, line = pair
+            with self.subTest(kernel=kernel):
+                wrong = self.twin(path, pair, "IS_WRONG")
+                places = {(one["kind"], one[side]["line"]) for one in wrong["findings"] if one["level"] == "error"
+                          for side in ("at", "other") if side in one}
+                self.assertIn((kind, line), places)
+                right = self.twin(path, pair, "IS_RIGHT")
+                self.assertEqual((right["findings"], right["wrong"]), ([], False))
+
+    def test_local_memory(self):
+        self.hold("local.cl")
+
+    def test_global_memory(self):
+        self.hold("global.cl")
+
+    def test_values(self):
+        self.hold("values.cl")
+
+    def test_values_that_decide_nothing(self):
+        """What nobody has written may be copied, masked and passed over."""
+        text = """struct pair { char kind; int value; };
+kernel void k(global int *out, global const int *in, global int *flag) {
+    int a[16];
+    struct pair p[8];
+    const int i = get_global_id(0);
+    for (int k = 0; k < in[8]; k++)
+        a[in[k]] = in[k], p[in[k]].kind = (char)k, p[in[k]].value = k;
+    const int far = a[in[i] & 15], is_there = (in[i] & 15) < 8;
+    const struct pair other = p[in[i] & 7];
+    int copy[16];
+    for (int k = 0; k < 16; k++)
+        copy[in[k]] = a[k];
+    out[i] = (is_there ? far : 3) + (far & in[0]) + other.value + copy[in[i] & 7];
+    if (is_there && far == 5)
+        flag[i] = other.kind;
+}
+"""
+        self.assertEqual(self.check(self.launch_text("nothing", text, 2, 64))["findings"], [])
+
+    def test_more(self):
+        self.hold("more.cl")
+
+    def test_warps(self):
+        self.hold("warp.cu")
+
+    def test_flags(self):
+        self.hold("flags.cu")
+
+    def test_order(self):
+        """--explore finds textbook code that counts on an order, at the access that differs, and nothing in the twins."""
+        path = SOURCE / "tests/check/order.cu"
+        options = ["--explore", "64", "--set", "functional.livelock_turns=20"]
+        text = path.read_text()
+        all_pairs = pairs(path)
+        self.assertGreaterEqual(len(all_pairs), 12)
+        for pair in all_pairs:
+            kernel, _, _, _, line = pair
+            has_place = not re.search(rf"no place\n__global__ void {kernel}\(", text)
+            with self.subTest(kernel=kernel):
+                found = [one for one in self.twin(path, pair, "IS_WRONG", *options)["findings"] if one["kind"] == "order"]
+                self.assertEqual(len(found), 1)
+                if has_place:
+                    self.assertIn(line, [found[0][side]["line"] for side in ("at", "other") if side in found[0]])
+                right = self.twin(path, pair, "IS_RIGHT", *options)
+                self.assertEqual((right["findings"], right["wrong"]), ([], False))
+
+    def test_order_by_its_number(self):
+        path = SOURCE / "tests/check/order.cu"
+        pair = next(one for one in pairs(path) if one[0] == "old_scan")
+        one = self.twin(path, pair, "IS_WRONG", "--explore", "64")
+        number = next(re.match(r"run (\d+) ", find["message"])[1] for find in one["findings"] if find["kind"] == "order")
+        self.assertEqual(self.twin(path, pair, "IS_WRONG", "--explore-only", number), one)
+        self.assertEqual(self.twin(path, pair, "IS_WRONG", "--explore", "64"), one)
+
+    def launch_text(self, name, text, grid, block):
+        path = self.folder / f"{name}.cl"
+        path.write_text(text)
+        launch = self.folder / f"{name}.yaml"
+        launch.write_text(LAUNCH.format(module=path, define="IS_WRONG", folder=self.folder, kernel="k", grid=grid,
+                                        block=block))
+        return launch
+
+    def test_racing_writes_of_one_value_are_notes(self):
+        text = "kernel void k(global int *out, global const int *in, global int *flag) { flag[0] = %s; }\n"
+        same = self.check(self.launch_text("same", text % "1", 4, 64))
+        self.assertEqual([(one["kind"], one["level"]) for one in same["findings"]], [("race", "note")])
+        other = self.check(self.launch_text("other", text % "get_global_id(0)", 4, 64))
+        self.assertIn(("race", "error"), [(one["kind"], one["level"]) for one in other["findings"]])
+
+    def test_launches_are_ordered(self):
+        text = "kernel void k(global int *out, global const int *in, global int *flag) " \
+               "{ int i = get_global_id(0); if (in[0] == i) out[i] = 255 - i; else out[i] = out[i] + i; }\n"
+        launch = self.launch_text("launches", text, 4, 64)
+        line = launch.read_text().splitlines()[-1]
+        launch.write_text(launch.read_text() + line.replace("[out, in, flag]", "[flag, out, out]") .replace("4", "1") + "\n")
+        self.assertEqual(self.check(launch)["findings"], [])
+
+    def test_kinds_limit_and_host_threads(self):
+        path = SOURCE / "tests/check/global.cl"
+        pair = next(one for one in pairs(path) if one[0] == "in_place")
+        whole = self.twin(path, pair, "IS_WRONG")
+        self.assertEqual(self.twin(path, pair, "IS_WRONG", "--set", "host.threads=4"), whole)
+        self.assertEqual(self.twin(path, pair, "IS_WRONG", "--only", "memory,barrier")["findings"], [])
+        self.assertEqual(self.twin(path, pair, "IS_WRONG", "--only", "race"), whole)
+        none = self.twin(path, pair, "IS_WRONG", "--limit", "0")
+        self.assertEqual((none["findings"], none["wrong"], none["dropped"] > 0), ([], True, True))
+
+    def test_sarif_has_what_its_schema_requires(self):
+        file = self.folder / "findings.sarif"
+        done = subprocess.run([HEDDLE, "check", "-q", "tests/check/reverse.yaml", "--sarif", file], env=self.environment,
+                              cwd=SOURCE)
+        self.assertEqual(done.returncode, 1)
+        root = json.loads(file.read_text())
+        self.assertEqual((root["version"], len(root["runs"])), ("2.1.0", 1))
+        run = root["runs"][0]
+        driver = run["tool"]["driver"]
+        self.assertEqual(driver["name"], "heddle")
+        ids = [rule["id"] for rule in driver["rules"]]
+        self.assertEqual(len(ids), len(set(ids)))
+        for rule in driver["rules"]:
+            self.assertTrue(rule["shortDescription"]["text"] and rule["help"]["text"])
+        self.assertEqual([one["ruleId"] for one in run["results"]], ["uninitialised", "race"])
+        for one in run["results"]:
+            self.assertEqual(ids[one["ruleIndex"]], one["ruleId"])
+            self.assertIn(one["level"], ("none", "note", "warning", "error"))
+            self.assertTrue(one["message"]["text"])
+            places = one["locations"] + one.get("relatedLocations", [])
+            for place in places:
+                self.assertGreaterEqual(place["physicalLocation"]["region"]["startLine"], 1)
+                uri = place["physicalLocation"]["artifactLocation"]["uri"]
+                self.assertTrue((SOURCE / uri).is_file(), uri)
+        race = run["results"][1]
+        self.assertEqual((race["locations"][0]["physicalLocation"]["region"]["startLine"],
+                          race["relatedLocations"][0]["physicalLocation"]["region"]["startLine"]), (9, 11))
+
+    def test_lessons_are_those_of_the_page(self):
+        page = (SOURCE / "docs/check.md").read_text()
+        kinds = re.findall(r'^FINDING\(\w+, "(\w+)"', (SOURCE / "src/check/findings.def").read_text(), re.M)
+        for kind in kinds:
+            with self.subTest(kind=kind):
+                text = subprocess.run([HEDDLE, "check", "--explain", kind], capture_output=True, text=True, check=True).stdout
+                head, lesson = text.split("\n\n", 1)
+                self.assertTrue(head.startswith(kind + ": "))
+                code, words = lesson.rsplit("\n\n", 1)
+                self.assertIn(f"```c\n{code}\n```\n", page)
+                self.assertIn(f"\n\n{words}", page)
+        done = subprocess.run([HEDDLE, "check", "--explain", "races"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(", ".join(kinds), done.stderr)
+
+    def test_suppressions(self):
+        rules = self.folder / "rules"
+        launch = SOURCE / "tests/check/reverse.yaml"
+
+        def left(text):
+            rules.write_text(text)
+            found = self.check(launch, "--suppress", str(rules))
+            return [one["kind"] for one in found["findings"]], found["suppressed"], found["errors"]
+        self.assertEqual(left("# nothing\n"), (["uninitialised", "race"], 0, 2))
+        self.assertEqual(left("race reverse local.cl:11 # the other place\n"), (["uninitialised"], 1, 1))
+        self.assertEqual(left("race rev* *:9\nuninitialised * *\n"), ([], 2, 0))
+        self.assertEqual(left("race forward *\nrace * local.cl:12\n"), (["uninitialised", "race"], 0, 2))
+        for wrong in ("race reverse\n", "races * *\n", "race * * *\n"):
+            rules.write_text("\n" + wrong)
+            done = subprocess.run([HEDDLE, "check", launch, "--suppress", rules], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("rules:2:", done.stderr)
+
+    def test_nothing_in_examples(self):
+        for name in CLEAN:
+            with self.subTest(example=name):
+                self.assertEqual(self.check(SOURCE / f"examples/{name}.yaml")["findings"], [])
+
+
+if __name__ == "__main__":
+    HEDDLE, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
