@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <regex.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,7 @@
 #include "cli/exec_absent.h"
 #include "cli/exec_check.h"
 #include "cli/exec_keeper.h"
-#include "cli/exec_progress.h"
+#include "cli/exec_program.h"
 #include "cli/exec_record.h"
 #include "cli/exec_sample.h"
 #include "cli/exec_summary.h"
@@ -30,8 +29,6 @@
 #include "result/sample.h"
 #include "result/session_log.h"
 #include "store/child.h"
-
-extern char **environ;
 
 static const struct option options[] = {
     {"functional", 0, NULL, "run without time: what instructions do, and nothing of when"},
@@ -231,97 +228,16 @@ static void set_environment(struct exec_command *e) {
 
 /* ---- running ---- */
 
-/* Its end; meanwhile progress is shown, if it is observed. */
-static int wait_for(struct exec_command *e, pid_t process) {
-    const bool sees = !arguments_has(e->arguments, "quiet") && isatty(STDERR_FILENO);
-    struct exec_progress shown = {.launches = sees, .compiles = sees || arguments_has(e->arguments, "verbose")};
-    const struct timespec tenth = {.tv_nsec = 100000000};
-    int state = 0;
-    for (unsigned turn = 1;; turn++) {
-        const pid_t ended = waitpid(process, &state, shown.compiles ? WNOHANG : 0);
-        if (ended == process || (ended < 0 && errno != EINTR))
-            break;
-        if (ended == 0)
-            nanosleep(&tenth, NULL);
-        if (ended == 0)
-            exec_progress_show(&shown, e->results, turn);
-    }
-    exec_progress_clear(&shown);
-    return state;
-}
-
-/* ---- signals ---- */
-
-static volatile sig_atomic_t program_running; /* its process; 0: none, not yet or no more */
-
-/* What ends a program is for the program; we wait for its end, and for what it leaves. A terminal sends it to both of us; what
- * somebody sends to us alone is handed on. */
-static void hand_on(int number, siginfo_t *about, void *context) {
-    (void)context;
-    const int before = errno;
-    if (about->si_code <= 0 && program_running)
-        kill((pid_t)program_running, number);
-    errno = before;
-}
-
-static const int ending[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-enum { ENDING = sizeof ending / sizeof *ending };
-
-struct signals {
-    struct sigaction before[ENDING];
-    sigset_t handed_on, mask;
-};
-
-/* From here on no such signal ends this process; signals that whoever started us has turned off stay off. They wait until
- * the program is there. */
-static void take_signals(struct signals *s) {
-    struct sigaction action = {.sa_sigaction = hand_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigemptyset(&s->handed_on);
-    for (unsigned i = 0; i < ENDING; i++) {
-        sigaction(ending[i], NULL, &s->before[i]);
-        if (s->before[i].sa_handler == SIG_IGN)
-            continue;
-        sigaction(ending[i], &action, NULL);
-        sigaddset(&s->handed_on, ending[i]);
-    }
-    sigprocmask(SIG_BLOCK, &s->handed_on, &s->mask);
-}
-
-static void give_signals_back(const struct signals *s) {
-    for (unsigned i = 0; i < ENDING; i++)
-        sigaction(ending[i], &s->before[i], NULL);
-}
-
-/* The exit status a shell would show; -1: the program could not be started. */
 static int run_program(struct exec_command *e, const struct signals *signals, struct report *report) {
-    posix_spawnattr_t attributes;
-    sigset_t defaults = signals->handed_on;
-    sigaddset(&defaults, SIGXFSZ); /* main turned it off for this program */
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setsigmask(&attributes, &signals->mask);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    for (int fd = 0; fd < 2 && e->is_again; fd++)
-        posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-    pid_t process;
-    int state = 0;
-    const int error = posix_spawnp(&process, e->arguments->operands[0], &files, &attributes,
-                                   (char *const *)(uintptr_t)e->arguments->operands, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    if (!error) {
-        keeper_tell(&e->keeper, process);
-        program_running = process;
-    }
-    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
-    if (!error)
-        state = wait_for(e, process);
-    program_running = 0;
-    if (error)
-        report_add(report, STATUS_INVALID, "%s: cannot be started: %s", e->arguments->operands[0], strerror(error));
-    return error ? -1 : WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
+    const bool sees = !arguments_has(e->arguments, "quiet") && isatty(STDERR_FILENO);
+    const struct exec_program program = {
+        .words = e->arguments->operands,
+        .results = e->results,
+        .keeper = &e->keeper,
+        .shown = {.launches = sees, .compiles = sees || arguments_has(e->arguments, "verbose")},
+        .is_silent = e->is_again,
+    };
+    return exec_program_run(&program, signals, report);
 }
 
 struct sample_turn {
@@ -431,7 +347,7 @@ static int exec_main(struct arguments *arguments) {
     int code = -1;
     if (!status) {
         set_environment(&e);
-        take_signals(&signals);
+        signals_take(&signals);
         e.start = team_clock_seconds();
         if (!getenv(CHILD_IN_CARE)) /* whoever has care of us keeps nothing of what is killed, and clears up */
             keeper_start(&e.keeper, save, &e);
@@ -444,7 +360,7 @@ static int exec_main(struct arguments *arguments) {
     if (e.folder)
         session_folder_remove(&arguments->arena, e.folder);
     if (e.start > 0)
-        give_signals_back(&signals);
+        signals_give_back(&signals);
     machine_close(&e.machine);
     const int own = finish(status, &report);
     return code > 0 ? code : own;

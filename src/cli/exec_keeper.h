@@ -14,7 +14,7 @@ struct keeper {
 /* `save` is called in the keeper, with the program ended, if this process ends without keeper_dismiss. No keeper can be started:
  * there is none, and nothing else changes. */
 void keeper_start(struct keeper *keeper, void (*save)(void *context), void *context);
-/* The program that it ends. */
+/* The program that it ends; told by the program's process itself, before it is the program. */
 void keeper_tell(const struct keeper *keeper, pid_t program);
 /* All is saved. */
 void keeper_dismiss(struct keeper *keeper);
