@@ -94,7 +94,7 @@ static int start_program(const struct exec_program *program, const struct signal
 }
 
 int exec_program_run(const struct exec_program *program, const struct signals *signals, struct report *report) {
-    pid_t process;
+    pid_t process = -1;
     int state = 0;
     const int error = start_program(program, signals, &process);
     if (!error)

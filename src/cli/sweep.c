@@ -292,6 +292,18 @@ static enum status write_csv(const struct collection *collection, const char *pa
     return output_end(&table, STATUS_OK, path, "the table", report);
 }
 
+/* All results of the plan but damaged ones, for a file that can be written. */
+static enum status collect_plan(struct sweep_command *s, const char *path, struct collection *collection,
+                                enum status *damaged, struct report *report) {
+    enum status status = check_writable(&s->arguments->arena, "output", path, report);
+    if (!status)
+        status = make_plan(s, report);
+    if (status)
+        return status;
+    *damaged = points_damaged(&s->store, &s->plan, 1, "is left out; 'heddle sweep run' runs its point again", report);
+    return collect_read(&s->plan, &s->store, &(struct collect_options){.costs = true}, collection, report);
+}
+
 static int collect_main(struct sweep_command *s, struct report *report) {
     const char *path = arguments_value(s->arguments, "output");
     const bool csv = path && (strcmp(path, "-") == 0 || file_ends_in(path, ".csv"));
@@ -301,14 +313,7 @@ static int collect_main(struct sweep_command *s, struct report *report) {
                                  "heddle sweep collect: -o names a file that ends in .csv, "
                                  ".sqlite or .db, or - for CSV"),
                       report);
-    enum status status = check_writable(&s->arguments->arena, "output", path, report);
-    if (!status)
-        status = make_plan(s, report);
-    const enum status damaged =
-        status ? status
-               : points_damaged(&s->store, &s->plan, 1, "is left out; 'heddle sweep run' runs its point again", report);
-    if (!status)
-        status = collect_read(&s->plan, &s->store, &(struct collect_options){.costs = true}, &collection, report);
+    enum status damaged = STATUS_OK, status = collect_plan(s, path, &collection, &damaged, report);
     if (!status)
         status = csv ? write_csv(&collection, path, report) : collect_sqlite(&collection, &s->store, path, report);
     if (!status && s->plan.done < s->plan.distinct)
@@ -324,14 +329,7 @@ static int report_main(struct sweep_command *s, struct report *report) {
     if (!path || !file_ends_in(path, ".html"))
         return finish(report_add(report, STATUS_INVALID, "heddle sweep report: -o names a file that ends in .html"),
                       report);
-    enum status status = check_writable(&s->arguments->arena, "output", path, report);
-    if (!status)
-        status = make_plan(s, report);
-    const enum status damaged =
-        status ? status
-               : points_damaged(&s->store, &s->plan, 1, "is left out; 'heddle sweep run' runs its point again", report);
-    if (!status)
-        status = collect_read(&s->plan, &s->store, &(struct collect_options){.costs = true}, &collection, report);
+    enum status damaged = STATUS_OK, status = collect_plan(s, path, &collection, &damaged, report);
     if (!status)
         status = sweep_report(&collection, path, s->arena, report);
     collect_free(&collection);

@@ -346,6 +346,20 @@ enum status job_find_opencl_tools(struct compile_job *job) {
     return STATUS_OK;
 }
 
+enum status job_deliver(struct compile_job *job, enum status status, const char *ir, bool as_object,
+                        struct arena *arena, struct compiled *out) {
+    const char *ptx = NULL;
+    if (status == STATUS_OK && as_object)
+        out->object = arena_strdup(arena, ir);
+    else if (status == STATUS_OK)
+        status = job_make_ptx(job, ir, &ptx);
+    if (ptx)
+        compiled_from_text(metadata_extract(job->arena, ir), ptx, arena, out);
+    out->log = arena_strdup(arena, job->log ? job->log : "");
+    job_end(job);
+    return status;
+}
+
 enum status compile_object(const char *text, size_t length, const struct compile_options *options, struct arena *arena,
                            struct compiled *out, struct report *report) {
     struct arena scratch = {.escape = arena->escape};
@@ -357,11 +371,7 @@ enum status compile_object(const char *text, size_t length, const struct compile
         status = job_find_opencl_tools(&job);
     if (status == STATUS_OK)
         status = job_make_ir(&job, &ir);
-    if (status == STATUS_OK)
-        out->object = arena_strdup(arena, ir);
-    out->log = arena_strdup(arena, job.log ? job.log : "");
-    job_end(&job);
-    return status;
+    return job_deliver(&job, status, ir, true, arena, out);
 }
 
 /* `as_library`: the objects become one, and no PTX is made of them. */
@@ -369,20 +379,12 @@ static enum status link_objects(struct compile_job *job, const char *const *obje
                                 struct arena *arena, struct compiled *out) {
     *out = (struct compiled){.log = "", .metadata = ""};
     enum status status = job_begin(job, "linked.cl", "", 0);
-    const char *ir = NULL, *ptx = NULL;
+    const char *ir = NULL;
     if (status == STATUS_OK)
         status = job_find_opencl_tools(job);
     if (status == STATUS_OK)
         status = job_link_ir(job, objects, count, &ir);
-    if (status == STATUS_OK && as_library)
-        out->object = arena_strdup(arena, ir);
-    else if (status == STATUS_OK)
-        status = job_make_ptx(job, ir, &ptx);
-    if (ptx)
-        compiled_from_text(metadata_extract(job->arena, ir), ptx, arena, out);
-    out->log = arena_strdup(arena, job->log ? job->log : "");
-    job_end(job);
-    return status;
+    return job_deliver(job, status, ir, as_library, arena, out);
 }
 
 enum status compile_link(const char *const *objects, unsigned count, const struct compile_options *options,

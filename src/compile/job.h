@@ -92,6 +92,9 @@ enum status job_run_opencl(struct compile_job *job, const char **metadata, const
 enum status job_make_ir(struct compile_job *job, const char **ir);
 enum status job_link_ir(struct compile_job *job, const char *const *objects, unsigned count, const char **ir);
 enum status job_make_ptx(struct compile_job *job, const char *ir, const char **ptx);
+/* The end of a job: where all went well, IR as the object itself or as PTX and its kernels; the log in any case. */
+enum status job_deliver(struct compile_job *job, enum status status, const char *ir, bool as_object,
+                        struct arena *arena, struct compiled *out);
 enum status job_run_cuda(struct compile_job *job, const char *program, bool quiet, const char **ptx);
 
 #endif

@@ -225,20 +225,12 @@ static enum status compile(const struct compile_source *il, bool as_object, stru
                            struct arena *arena, struct compiled *out) {
     *out = (struct compiled){.log = "", .metadata = ""};
     enum status status = job_begin(job, "program.spv", il->text, il->bytes);
-    const char *ir = NULL, *ptx = NULL;
+    const char *ir = NULL;
     if (status == STATUS_OK)
         status = check_tools(job);
     if (status == STATUS_OK)
         status = make_ir(job, &ir);
-    if (status == STATUS_OK && as_object)
-        out->object = arena_strdup(arena, ir);
-    else if (status == STATUS_OK)
-        status = job_make_ptx(job, ir, &ptx);
-    if (ptx)
-        compiled_from_text(metadata_extract(job->arena, ir), ptx, arena, out);
-    out->log = arena_strdup(arena, job->log ? job->log : "");
-    job_end(job);
-    return status;
+    return job_deliver(job, status, ir, as_object, arena, out);
 }
 
 enum status compile_il(const struct compile_source *il, const struct compile_options *options, struct arena *arena,
