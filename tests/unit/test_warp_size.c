@@ -106,7 +106,8 @@ static void every_mechanism_leaves_the_same_memory_at_every_size(void **state) {
         expect_ok(&plain, program, false);
         for (unsigned number = 0; divergence_at(number); number++)
             for (unsigned i = 0; i < SIZES; i++)
-                compare(program, sizes[i], divergence_at(number)->name, &plain);
+                if (!left_out())
+                    compare(program, sizes[i], divergence_at(number)->name, &plain);
         finish(&plain);
     }
 }
