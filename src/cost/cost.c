@@ -202,6 +202,21 @@ void cost_subwarps(const struct cost_shape *shape, unsigned subwarps, struct cos
              shape->warps * registers, (struct cost_array){1, subwarps, 1, 1});
 }
 
+/* Every path has a lane at least. */
+void cost_hot_and_cold(const struct cost_shape *shape, unsigned hot, struct cost *out) {
+    enum { VALID = 1 };
+    const unsigned lanes = shape->warp_size, path = PC_BITS + lanes + VALID;
+    const uint64_t registers = shape->threads ? shape->registers / shape->threads : 0;
+    const char *fields = arena_printf(out->arena, "PC %u, mask %u, valid %u", PC_BITS, lanes, (unsigned)VALID);
+    cost_add(out, COST_REGISTERS, "hot paths", fields, (uint64_t)shape->warps * hot,
+             (struct cost_array){1, path, 1, 1});
+    cost_add(out, COST_MEMORY, "cold paths", fields, (uint64_t)shape->warps * (lanes - hot),
+             (struct cost_array){1, path, 1, 1});
+    if (hot > 1)
+        cost_add(out, COST_REGISTERS, "scoreboards", arena_printf(out->arena, "mask %u", lanes),
+                 shape->warps * registers, (struct cost_array){1, lanes, 1, 1});
+}
+
 /* Two tokens a thread, as cost_stacks has entries. A while mask has a lane that waits, and one more is in the loop. */
 void cost_token_stacks(const struct cost_shape *shape, unsigned types, struct cost *out) {
     const unsigned type_bits = cost_index_bits(types), lanes = shape->warp_size;

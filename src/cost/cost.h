@@ -95,6 +95,9 @@ void cost_warp_splits(const struct cost_shape *shape, uint64_t entries, bool by_
 /* A table of each thread's PC and state, registers of convergence barriers, and for each of so many subwarps of a warp what it waits for and a
  * bit for every register of the warp. */
 void cost_subwarps(const struct cost_shape *shape, unsigned subwarps, struct cost *out);
+/* For each warp a table of the one path or the two that may issue, and one of all others that its lanes can be; where two may, a scoreboard of a lane
+ * mask for every register of it. */
+void cost_hot_and_cold(const struct cost_shape *shape, unsigned hot, struct cost *out);
 /* A stack of tokens of so many types for each warp, its masks, and where lanes wait that failed a loop's test. */
 void cost_token_stacks(const struct cost_shape *shape, unsigned types, struct cost *out);
 /* Groups of lanes of one warp, as many as there are threads. */

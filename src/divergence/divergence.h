@@ -90,6 +90,23 @@ struct divergence_turning {
     void (*gave_way)(void *self, unsigned warp, unsigned to);
 };
 
+/* A second instruction in a scheduler's turn, on lanes whose units the first leaves free: of another path of the warp, or of another warp of
+ * the scheduler. It is in its instruction buffer and waits for nothing, as any that issues; both read their registers at once, and where they need units of one kind
+ * they share them. Of the two one accesses memory, and the second waits for no other lanes. */
+struct divergence_seconds {
+    bool paths, warps; /* where both: paths first */
+    unsigned
+        ways; /* warps: a second is sought among so many warps of the scheduler, the first's own with them; 0: among all */
+};
+struct divergence_beside {
+    /* With these values of its keys. Neither: one instruction a turn. */
+    struct divergence_seconds (*seconds)(const void *params);
+    /* The units that lanes of the warp run on, a bit each; two instructions run beside each other that have none in common. NULL: lane i has unit i. */
+    uint32_t (*units)(const void *self, unsigned warp, uint32_t lanes);
+    /* A second one has issued from the slot: of another warp than the first? */
+    void (*issued)(void *self, unsigned slot, bool of_other_warp);
+};
+
 /* Several paths of a warp in flight at once, in time, where the pipeline has a scoreboard. A warp w has shape->paths issue slots: slot
  * k * shape->warps + w is that of its path k, and `offer` and `issued` are asked with it. The paths keep lanes and registers of
  * their warp; their lanes are disjoint, and an instruction waits for registers of its own lanes alone. start, issued and go_on answer
@@ -107,6 +124,8 @@ struct divergence_paths {
     const struct divergence_dividing *dividing;
     /* NULL: every path that is ready may issue. `pick` then also says, of the paths that a warp has, which is active next. */
     const struct divergence_turning *turning;
+    /* NULL: a scheduler's turn is one instruction. It excludes the two above. */
+    const struct divergence_beside *beside;
 };
 
 /* Groups that form anew: a group dissolves when it issues; its threads come back by `returned`, one by one where their data do,

@@ -135,6 +135,11 @@ static void check_mechanism(struct examined *e, const struct divergence_ops *ops
     const struct divergence_turning *turning = ops->paths ? ops->paths->turning : NULL;
     need(e, ops->name, "paths->pick, turning->turns or gave_way",
          !turning || (ops->paths->pick && turning->turns && turning->gave_way));
+    const struct divergence_beside *beside = ops->paths ? ops->paths->beside : NULL;
+    need(e, ops->name, "paths->beside->seconds or issued", !beside || (beside->seconds && beside->issued));
+    if (beside && (dividing || turning))
+        REFUSE(e, "%s: '%s' issues paths beside each other, which neither divide at loads nor take turns", e->path,
+               ops->name);
     check_own(e, ops->name, &ops->own);
 }
 

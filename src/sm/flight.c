@@ -33,8 +33,8 @@ void sm_note_copy(struct sm *sm, unsigned w, struct flight *flight, enum timed_o
         flight->copies = copies->open, copies->under_way[copies->open]++;
 }
 
-void sm_launch_memory(struct sm *sm, unsigned w, uint32_t number, const struct timed *timed,
-                      const struct access *access) {
+void sm_begin_memory(struct sm *sm, unsigned w, uint32_t number, const struct timed *timed,
+                     const struct access *access) {
     struct flight *flight = &sm->flights[number];
     struct sm_warp *warp = &SETS(sm)->warps[w];
     flight->sent = false, flight->outstanding = 0, flight->done_cycle = 0;
@@ -47,6 +47,12 @@ void sm_launch_memory(struct sm *sm, unsigned w, uint32_t number, const struct t
         sm_note_copy(sm, w, flight, (enum timed_order)timed->order);
     const bool slow = access->kind != ACCESS_NONE ? access->space != SPACE_SHARED : timed->parameter != 0;
     sm_set_pending(warp->pending, timed, slow);
+}
+
+void sm_launch_memory(struct sm *sm, unsigned w, uint32_t number, const struct timed *timed,
+                      const struct access *access) {
+    struct flight *flight = &sm->flights[number];
+    sm_begin_memory(sm, w, number, timed, access);
     sm_enqueue_memory(sm, number, timed, access, sm_read_operands(sm, w, timed));
     if (sm->lane_tags)
         flight->misses = 0, flight->entire = flight->landed = false;

@@ -10,6 +10,8 @@
 #include "sm/issue.c"
 #include "sm/l2.c"
 #include "sm/memory.c"
+#include "sm/path_beside.c"
+#include "sm/path_create.c"
 #include "sm/path_memory.c"
 #include "sm/path_slots.c"
 #include "sm/path_turns.c"

@@ -71,12 +71,11 @@ static inline void path_free_guards(struct sm *sm, uint32_t number) {
     }
 }
 
-/* The instruction of these lanes is on its way, under the flight that is free first. */
-static inline void path_launch(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes, const struct access *access) {
+/* What these lanes write is out. */
+static inline void path_set_pending(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes,
+                                    const struct access *access) {
     const struct timed *timed = &sm->timed[pc];
     const struct timed_guards *guards = timed->order == ORDER_GUARDS ? &sm->guards.of[pc] : NULL;
-    sm->flights[sm->free_flight].lanes = lanes;
-    sm_launch_flight(sm, w, pc, access);
     if (!sm->paths->by_lanes)
         return;
     const bool memory = timed->unit == SM_UNIT_MEMORY &&
@@ -86,6 +85,13 @@ static inline void path_launch(struct sm *sm, unsigned w, uint32_t pc, uint32_t 
         lanes_set(path_pending(sm, w, timed->more[i].word), timed->more[i].written, lanes, memory);
     for (unsigned i = 0; guards && i < guards->count; i++)
         lanes_set(path_pending(sm, w, guards->of[i].word), guards->of[i].bit, lanes, false);
+}
+
+/* The instruction of these lanes is on its way, under the flight that is free first. */
+static inline void path_launch(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes, const struct access *access) {
+    sm->flights[sm->free_flight].lanes = lanes;
+    sm_launch_flight(sm, w, pc, access);
+    path_set_pending(sm, w, pc, lanes, access);
 }
 
 static inline enum sm_wait path_find_wait(const struct sm *sm, unsigned slot, const struct timed *timed) {

@@ -269,7 +269,10 @@ static void issue_slot(struct sm *sm, unsigned slot) {
         if (sm->is_watched)
             tell_of_slot(sm, slot, &executed);
     }
-    path_launch(sm, w, pc, lanes, &access);
+    if (sm->paths->has_seconds)
+        sm_launch_beside(sm, w, pc, lanes, &access);
+    else
+        path_launch(sm, w, pc, lanes, &access);
     sm->paths->loaded[w] |= access.kind == ACCESS_LOAD;
     if (!runs_on) {
         warp->buffer_pc = pc + 1;
@@ -333,16 +336,42 @@ static unsigned pick_path_slot(struct sm *sm, slot_set possible, unsigned schedu
     return choose_path(sm, w, possible);
 }
 
+/* One in the slot, and a second beside it where there is one: the turn is counted by the lanes of both. */
+static __attribute__((noinline)) void issue_two(struct sm *sm, unsigned scheduler, unsigned slot, slot_set possible) {
+    struct path_slots *paths = sm->paths;
+    const uint32_t pc = SETS(sm)->warps[slot].pc, lanes = SETS(sm)->warps[slot].group.lanes;
+    const unsigned w = path_home(sm, slot);
+    unsigned count = bits_count(lanes);
+    paths->bundle = (struct bundle){.turns = 1};
+    issue_slot(sm, slot);
+    const unsigned second = sm->faulted ? SCHEDULER_NONE : sm_find_second(sm, slot, pc, lanes, possible);
+    if (second != SCHEDULER_NONE) {
+        const struct sm_warp *warp = &SETS(sm)->warps[second];
+        sm->inst_stats[warp->pc].waits[warp->stage] += sm->now - warp->since;
+        sm->stats.bundled++;
+        count += bits_count(warp->group.lanes);
+        paths->ops->beside->issued(sm->control, second, path_home(sm, second) != w);
+        issue_slot(sm, second);
+    }
+    sm->scheduler_class[scheduler] = sm_width_class(sm, count);
+    sm_count_issued(sm, scheduler, 1);
+}
+
 static inline unsigned issue_slot_one(struct sm *sm, unsigned scheduler, slot_set possible) {
     const unsigned slot = pick_path_slot(sm, possible, scheduler);
     if (slot == SCHEDULER_NONE)
         return 0;
     const struct sm_warp *warp = &SETS(sm)->warps[slot];
+    const bool meets = inst_meets(&sm->module->code[warp->pc]) && !sm_is_whole(sm, path_home(sm, slot), &warp->group);
     sm->inst_stats[warp->pc].waits[warp->stage] += sm->now - warp->since;
     sm->scheduler_class[scheduler] = warp->width_class;
     sm->scheduler_pc[scheduler] = warp->pc;
+    if (sm->paths->has_seconds && !meets) {
+        issue_two(sm, scheduler, slot, possible);
+        return 1;
+    }
     sm_count_slots(sm, warp->pc, warp->width_class, 1);
-    if (inst_meets(&sm->module->code[warp->pc]) && !sm_is_whole(sm, path_home(sm, slot), &warp->group))
+    if (meets)
         come_to_meeting(sm, slot);
     else
         issue_slot(sm, slot);
@@ -462,23 +491,3 @@ SM_STAGE const struct sm_front sm_path_slots = {.run = run_slots,
                                                 .is_here = warp_has_threads};
 
 static bool run_slots(struct sm *sm, uint64_t from, uint64_t to) { return sm_run_awake(sm, &sm_path_slots, from, to); }
-
-/* ---- making them ---- */
-
-struct path_slots *sm_path_slots_create(struct sm *sm, unsigned paths) {
-    struct path_slots *self = ARENA_NEW(sm->arena, struct path_slots);
-    self->ops = sm->mechanism->paths;
-    self->count = paths, self->by_lanes = paths > 1;
-    if (self->by_lanes && self->ops->dividing)
-        self->divides = self->ops->dividing->when(sm->shape.own_params[OWN_MECHANISM]);
-    if (self->by_lanes && self->ops->turning) {
-        self->takes_turns = true;
-        self->turns = self->ops->turning->turns(sm->shape.own_params[OWN_MECHANISM]);
-    }
-    self->stride = path_slots_needed(1, sm->warp_count, sm->params.schedulers);
-    self->registers = sm->register_words * 64;
-    self->pending = ARENA_ARRAY(sm->arena, struct lanes_pending, (size_t)self->stride * self->registers);
-    for (unsigned slot = 0; slot < paths * self->stride; slot++)
-        self->home[slot] = (uint8_t)(slot % self->stride);
-    return self;
-}

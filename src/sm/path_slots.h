@@ -27,6 +27,10 @@ struct path_slots {
     struct divergence_turns turns;
     uint8_t active[WARPS_MAX]; /* of each warp: its path */
     bool loaded[WARPS_MAX];    /* turns.yields: the active path has issued a load */
+    bool has_seconds;          /* two instructions may issue in a scheduler's turn: path_beside.c */
+    struct divergence_seconds seconds;
+    unsigned sets;        /* seconds.ways: a warp's set is its number of its scheduler mod this */
+    struct bundle bundle; /* those of the present turn */
 };
 
 /* The slots that an SM needs for so many warps. */
@@ -52,6 +56,10 @@ SM_STAGE void sm_park_path(struct sm *sm, unsigned slot);
 SM_STAGE void sm_activate_path(struct sm *sm, unsigned warp);
 /* Before slots issue: paths that wait for memory give way, where nothing of their scheduler can issue. */
 SM_STAGE void sm_give_way(struct sm *sm);
+/* has_seconds: after this slot has issued these lanes at this PC: the slot of these that issues beside it; SCHEDULER_NONE: none does. */
+SM_STAGE unsigned sm_find_second(const struct sm *sm, unsigned first, uint32_t pc, uint32_t lanes, slot_set possible);
+/* has_seconds: the instruction of these lanes is on its way, as part of the turn's bundle. */
+SM_STAGE void sm_launch_beside(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes, const struct access *access);
 /* The slots of these paths of the warp. */
 SM_STAGE slot_set sm_slots_of(const struct sm *sm, unsigned warp, uint64_t paths);
 

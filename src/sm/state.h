@@ -358,6 +358,9 @@ SM_STAGE uint32_t sm_use_flight(struct sm *sm);
 /* Of an instruction of the memory unit. */
 SM_STAGE void sm_launch_memory(struct sm *sm, unsigned warp, uint32_t flight, const struct timed *timed,
                                const struct access *access);
+/* The same but for operands and the queue. */
+SM_STAGE void sm_begin_memory(struct sm *sm, unsigned warp, uint32_t flight, const struct timed *timed,
+                              const struct access *access);
 /* NO_FLIGHT: there is none. */
 SM_STAGE uint32_t sm_take_flight(struct sm *sm);
 static inline void sm_free_flight(struct sm *sm, uint32_t number) {

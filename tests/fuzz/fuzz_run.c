@@ -45,6 +45,8 @@ static const char *const choices[MACHINES] = {
     SMALL "divergence.mechanism: multi-path\nsm.pipeline: scoreboard\n",
     SMALL "divergence.mechanism: dws\nsm.pipeline: scoreboard\n",
     SMALL "divergence.mechanism: subwarp\nsm.pipeline: scoreboard\n",
+    SMALL "divergence.mechanism: sbi\nsm.pipeline: scoreboard\n",
+    SMALL "divergence.mechanism: sbi\nsbi.second: either\nsm.pipeline: scoreboard\n",
     SMALL "isa: fermi\n",
     SMALL "isa: tesla\nmemory.out_of_bounds: warn\n",
 };

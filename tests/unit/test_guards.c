@@ -125,9 +125,11 @@ static void no_line_is_nearer_than_its_distance(void **state) {
 /* Several paths of a warp, lanes that wait on their own, a pipeline without a scoreboard: nothing hangs, and nobody is told otherwise. */
 static void it_ends_under_every_mechanism(void **state) {
     (void)state;
-    static const char *const settings[] = {"divergence.mechanism: pdom\n",      "divergence.mechanism: barriers\n",
-                                           "divergence.mechanism: dual-path\n", "divergence.mechanism: multi-path\n",
-                                           "divergence.mechanism: dwf\n",       "sm.pipeline: barrel\n"};
+    static const char *const settings[] = {
+        "divergence.mechanism: pdom\n",      "divergence.mechanism: barriers\n",
+        "divergence.mechanism: dual-path\n", "divergence.mechanism: multi-path\n",
+        "divergence.mechanism: dwf\n",       "sm.pipeline: barrel\n",
+        "divergence.mechanism: sbi\n",       "divergence.mechanism: sbi\nsbi.second: warp\n"};
     static const char loop[] =
         "and.b32 %r4, %r1, 3;\nmov.u32 %r5, 0;\nL: and.b32 %r6, %r5, 1;\nsetp.eq.u32 %p1, %r6, 0;\n@%p1 bra M;\n"
         "add.u32 %r2, %r2, 3;\nM: add.u32 %r5, %r5, 1;\nsetp.le.u32 %p1, %r5, %r4;\n@%p1 bra L;\n";
