@@ -9,7 +9,15 @@
 #include "exec/state.h"
 
 enum { BULK_PART = 16 }; /* bytes that addresses and sizes are multiples of */
-enum bulk_source { BULK_ADDRESS, BULK_SHARED, BULK_SHARED_OFFSET, BULK_BYTES, BULK_BARRIER, BULK_BARRIER_OFFSET };
+enum bulk_source {
+    BULK_ADDRESS,
+    BULK_SHARED,
+    BULK_SHARED_OFFSET,
+    BULK_BYTES,
+    BULK_BARRIER,
+    BULK_BARRIER_OFFSET,
+    BULK_MASK
+};
 
 struct bulk {
     uint64_t address; /* src[0]: of global memory, or what is copied to */
@@ -35,11 +43,23 @@ static bool check(struct exec *exec, unsigned warp, unsigned lane, const struct 
             exec, warp, lane, step,
             "cp.async.bulk of %u bytes at address 0x%llx and shared address 0x%x: all three must be multiples of %d",
             (unsigned)bulk->bytes, (unsigned long long)bulk->address, (unsigned)bulk->shared, BULK_PART);
-    if (!range_within(bulk->shared, bulk->bytes, exec->shared_bytes))
-        return exec_fail(exec, warp, lane, step,
-                         "cp.async.bulk of %u bytes at shared address 0x%x, which has only 0x%x bytes",
-                         (unsigned)bulk->bytes, (unsigned)bulk->shared, (unsigned)exec->shared_bytes);
     return true;
+}
+
+/* Shared memory of the bytes, which may be another block's of the cluster; NULL: a fault. */
+static uint8_t *find_shared(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                            const struct bulk *bulk) {
+    uint32_t at;
+    const struct exec *owner = exec_shared_owner(exec, bulk->shared, bulk->bytes, &at);
+    if (owner && !owner->ended)
+        return owner->shared + at;
+    if (owner)
+        exec_fail(exec, warp, lane, step, "cp.async.bulk to block %u of the cluster, which has ended",
+                  (unsigned)owner->rank);
+    else
+        exec_fail(exec, warp, lane, step, "cp.async.bulk of %u bytes at shared address 0x%x, which has only 0x%x bytes",
+                  (unsigned)bulk->bytes, (unsigned)bulk->shared, (unsigned)exec->shared_bytes);
+    return NULL;
 }
 
 static bool move_part(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t address,
@@ -108,6 +128,30 @@ void exec_bulk_settle(struct exec *exec) {
     exec->bulk.count = left;
 }
 
+static bool copy(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const struct bulk *bulk) {
+    uint8_t *shared = find_shared(exec, warp, lane, step, bulk);
+    if (!shared)
+        return false;
+    for (uint32_t at = 0; at < bulk->bytes; at += BULK_PART)
+        if (!move_part(exec, warp, lane, step, bulk->address + at, shared + at))
+            return false;
+    return step->src_count <= BULK_BARRIER || complete(exec, warp, lane, step, bulk);
+}
+
+/* Brings the same bytes to the same place of each block that the mask names, and tells the barrier at the same place there. */
+static bool copy_to_all(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                        const struct bulk *bulk, uint32_t mask) {
+    for (BITS_EACH(rank, mask)) {
+        struct bulk one = *bulk;
+        if (!exec_shared_name(exec, rank, &one.shared) || !exec_shared_name(exec, rank, &one.barrier))
+            return exec_fail(exec, warp, lane, step,
+                             "cp.async.bulk to block %u of the cluster, which has no such block", rank);
+        if (!copy(exec, warp, lane, step, &one))
+            return false;
+    }
+    return true;
+}
+
 bool exec_bulk_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     if (exec->core)
         exec_timed_copy(exec, warp, step, 0, 0);
@@ -115,10 +159,9 @@ bool exec_bulk_step(struct exec *exec, unsigned warp, const struct step *step, u
         const struct bulk bulk = bulk_of(exec, warp, lane, step);
         if (!check(exec, warp, lane, step, &bulk))
             return false;
-        for (uint32_t at = 0; at < bulk.bytes; at += BULK_PART)
-            if (!move_part(exec, warp, lane, step, bulk.address + at, exec->shared + bulk.shared + at))
-                return false;
-        if (step->src_count > BULK_BARRIER && !complete(exec, warp, lane, step, &bulk))
+        const bool spreads = step->src_count > BULK_MASK;
+        const uint32_t mask = spreads ? (uint32_t)exec_read(exec, warp, &step->rows[BULK_MASK], lane) & UINT16_MAX : 0;
+        if (!(spreads ? copy_to_all(exec, warp, lane, step, &bulk, mask) : copy(exec, warp, lane, step, &bulk)))
             return false;
     }
     return true;
