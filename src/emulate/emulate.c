@@ -409,17 +409,17 @@ static void start_cluster(struct emulation_run *run, struct resident *first, uin
         }
         exec_join_cluster(blocks, count);
     }
+    first->blocks_left = count;
     for (uint32_t i = 0; i < count; i++)
         start_block(run, &first[i], exec_cluster_block(run->launch, cluster, i));
 }
 
-/* A turn of each block that is left, from any of them on in another order; `over`: none is left after it. */
-static enum status run_cluster_turn(struct emulation_run *run, struct resident *first, bool *over) {
+/* A turn of each block that is left, from any of them on in another order. */
+static enum status run_cluster_turn(struct emulation_run *run, struct resident *first) {
     const uint32_t count = run->cluster_blocks;
     const uint32_t from = run->options->order ? (uint32_t)rng_below(&run->chance, count) : 0;
     const struct resident *stuck = NULL;
     bool moved = false;
-    *over = true;
     for (uint32_t i = 0; i < count; i++) {
         struct resident *resident = &first[(from + i) % count];
         if (!resident->busy)
@@ -427,13 +427,12 @@ static enum status run_cluster_turn(struct emulation_run *run, struct resident *
         const enum status status = run_turn(run, resident);
         if (status != STATUS_OK)
             return status;
-        if (resident->stuck)
-            stuck = resident;
+        stuck = resident->stuck ? resident : stuck;
         moved |= !resident->stuck;
-        *over &= !resident->warps_left;
         if (resident->warps_left)
             continue;
         resident->busy = false;
+        first->blocks_left--;
         exec_end_block(resident->exec);
         run->stats->blocks++;
     }
@@ -443,23 +442,20 @@ static enum status run_cluster_turn(struct emulation_run *run, struct resident *
 /* As run_place, of all blocks of a cluster, which are under way together. */
 static enum status run_clusters(struct emulation_run *run, struct resident *first) {
     for (uint64_t cluster;;) {
-        bool is_busy = false, over;
-        for (uint32_t i = 0; i < run->cluster_blocks; i++)
-            is_busy |= first[i].busy;
-        if (!is_busy) {
+        if (!first->blocks_left) {
             if (!take_block(run, &cluster))
                 return STATUS_OK;
             start_cluster(run, first, cluster);
             run->busy++;
         }
         const uint64_t progress = run->counts->progress;
-        const enum status status = run_cluster_turn(run, first, &over);
+        const enum status status = run_cluster_turn(run, first);
         if (status != STATUS_OK)
             return status;
         run->idle_turns = run->counts->progress == progress ? run->idle_turns + 1 : 0;
         if (run->idle_turns >= run->options->livelock_turns)
             return emulate_report_livelock(run, first);
-        if (!over)
+        if (first->blocks_left)
             return STATUS_OK;
         run->busy--;
     }

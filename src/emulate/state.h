@@ -23,6 +23,7 @@ struct resident {
     uint64_t block;
     struct waiting_block waiting;
     struct resident *cluster; /* the first of the places whose blocks are one cluster; NULL: the block is alone */
+    uint32_t blocks_left;     /* of the first: blocks of the cluster that have not ended */
     bool stuck;               /* of a cluster: in its last turn nothing of it could issue */
 };
 
