@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "exec/core.h"
+#include "exec/scalar.h"
 #include "exec/state.h"
 
 enum { BULK_PART = 16 }; /* bytes that addresses and sizes are multiples of */
@@ -62,6 +63,17 @@ static uint8_t *find_shared(struct exec *exec, unsigned warp, unsigned lane, con
     return NULL;
 }
 
+/* What a reduction leaves of the bytes that are there. */
+static void reduce(const struct inst *inst, uint8_t *memory, const uint8_t *from, uint32_t bytes) {
+    const uint32_t size = type_bytes((enum type)inst->stype);
+    for (uint32_t at = 0; at < bytes; at += size) {
+        uint64_t old = 0, value = 0;
+        memcpy(&old, memory + at, size), memcpy(&value, from + at, size);
+        const uint64_t new = scalar_atomic((enum atom)inst->atom, (enum type)inst->stype, false, old, value, 0);
+        memcpy(memory + at, &new, size);
+    }
+}
+
 static bool move_part(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t address,
                       uint8_t *shared) {
     const bool loads = step->inst->mode == MODE_BULK_LOAD, is_global = step->inst->space == SPACE_GLOBAL;
@@ -73,6 +85,10 @@ static bool move_part(struct exec *exec, unsigned warp, unsigned lane, const str
         memcpy(shared, memory, BULK_PART);
         if (logs)
             exec_timed_bytes(exec, address, BULK_PART, shared);
+        return true;
+    }
+    if (step->inst->atom != ATOM_NONE) { /* in shared memory */
+        reduce(step->inst, memory, shared, BULK_PART);
         return true;
     }
     if (!logs) {
@@ -152,10 +168,37 @@ static bool copy_to_all(struct exec *exec, unsigned warp, unsigned lane, const s
     return true;
 }
 
+/* st.async and red.async: of values that the lane holds, to be counted in bytes by a barrier. */
+static bool put(struct exec *exec, unsigned warp, unsigned lane, const struct step *step) {
+    enum { PUT_BARRIER = 1, PUT_VALUES = 3 };
+    const struct inst *inst = step->inst;
+    const uint32_t size = type_bytes((enum type)inst->stype), count = step->src_count - PUT_VALUES;
+    const uint64_t address = exec_address(exec, warp, lane, step);
+    struct bulk bulk = {.bytes = size * count};
+    uint8_t *memory = exec_translate(exec, warp, lane, step, address, bulk.bytes);
+    if (!memory)
+        return false;
+    bulk.barrier = (uint32_t)(exec_read(exec, warp, &step->rows[PUT_BARRIER], lane) +
+                              exec_read(exec, warp, &step->rows[PUT_BARRIER + 1], lane));
+    for (uint32_t k = 0; k < count; k++) {
+        const uint64_t value = exec_read(exec, warp, &step->rows[PUT_VALUES + k], lane);
+        uint8_t bytes[sizeof value];
+        memcpy(bytes, &value, sizeof value);
+        if (inst->atom != ATOM_NONE)
+            reduce(inst, memory + k * size, bytes, size);
+        else
+            memcpy(memory + k * size, bytes, size);
+    }
+    return complete(exec, warp, lane, step, &bulk);
+}
+
 bool exec_bulk_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     if (exec->core)
         exec_timed_copy(exec, warp, step, 0, 0);
-    for (BITS_EACH(lane, lanes)) {
+    for (BITS_EACH(lane, step->inst->mode == MODE_BULK_VALUES ? lanes : 0))
+        if (!put(exec, warp, lane, step))
+            return false;
+    for (BITS_EACH(lane, step->inst->mode == MODE_BULK_VALUES ? 0 : lanes)) {
         const struct bulk bulk = bulk_of(exec, warp, lane, step);
         if (!check(exec, warp, lane, step, &bulk))
             return false;

@@ -364,7 +364,8 @@ bool exec_watched_step(struct exec *exec, unsigned warp, const struct step *step
     if (step->inner == KIND_ASYNC) {
         if (!exec_async_step(exec, warp, step, lanes))
             return false;
-        tell_shared(exec, warp, step, lanes, step->access_bytes);
+        if (step->inst->op != OP_BULK) /* whose accesses nobody looks at */
+            tell_shared(exec, warp, step, lanes, step->access_bytes);
         return true;
     }
     if (step->inner != KIND_NOTHING)

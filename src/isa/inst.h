@@ -90,7 +90,7 @@ enum mode {
     MODE_COPIES, MODE_COPIES_NO_INC,                                /* cp.async.mbarrier.arrive */
     MODE_ORDERED,                                                   /* mma.sp::ordered_metadata */
     MODE_BULK, MODE_BULK_READ,                                      /* cp.async.bulk: commit_group, wait_group */
-    MODE_BULK_LOAD, MODE_BULK_STORE, MODE_BULK_SHARED,              /* cp.async.bulk: whence, whither */
+    MODE_BULK_LOAD, MODE_BULK_STORE, MODE_BULK_SHARED, MODE_BULK_VALUES, /* cp.async.bulk: whence, whither; values: st.async, red.async */
     MODE_IGNORE,                                                    /* cp.async: c is a predicate, and where it holds nothing is read */
 };
 

@@ -110,6 +110,7 @@ static const char *const mode_words[] = {[MODE_NONE] = NULL,
                                          [MODE_BULK_LOAD] = "shared.global",
                                          [MODE_BULK_STORE] = "global.shared",
                                          [MODE_BULK_SHARED] = "shared.shared",
+                                         [MODE_BULK_VALUES] = "shared.values",
                                          [MODE_IGNORE] = "ignore_src",
                                          [MODE_WAIT] = "wait"};
 static const char *const atom_words[] = {

@@ -10,7 +10,7 @@ enum { WORDS = 16384 };
 /* %r0 to %r3: thread, rank, blocks of the cluster, block's linear index; %rd1: the buffer. */
 #define BEGIN(header)                                                                                                  \
     ".visible .entry k(.param .u64 p) " header "{\n.reg .b64 %rd<9>;\n.reg .b32 %r<30>;\n.reg .b16 %h<4>;\n"           \
-    ".reg .pred %p<4>;\n.shared .align 16 .b8 area[1024];\n.shared .align 8 .b8 bar[16];\n"                            \
+    ".reg .pred %p<4>;\n.shared .align 16 .b8 area[1280];\n.shared .align 8 .b8 bar[16];\n"                            \
     "ld.param.u64 %rd1, [p];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %cluster_ctarank;\n"                                  \
     "mov.u32 %r2, %cluster_nctarank;\nmov.u32 %r3, %ctaid.z;\nmov.u32 %r4, %nctaid.y;\nmov.u32 %r5, %ctaid.y;\n"       \
     "mad.lo.u32 %r3, %r3, %r4, %r5;\nmov.u32 %r4, %nctaid.x;\nmov.u32 %r5, %ctaid.x;\nmad.lo.u32 %r3, %r3, %r4, "      \
@@ -279,6 +279,83 @@ static void barriers_and_copies_reach_all_blocks(void **state) {
     finish(&f);
 }
 
+enum { PUTTERS = 64 };
+
+/* What is in the memory of block b when `before` has put into it what the kernel below puts. */
+static void expect_put(const struct fixture *f, uint32_t b, uint32_t before) {
+    const uint32_t *out = f->memory + 512 * b;
+    int32_t least = 0;
+    for (int32_t t = 0; t < PUTTERS; t++)
+        least = 10 - (t ^ 21) < least ? 10 - (t ^ 21) : least;
+    for (uint32_t t = 0; t < PUTTERS; t++) {
+        assert_int_equal(out[2 * t], before);
+        assert_int_equal(out[2 * t + 1], t + 7);
+        const uint32_t there = t + 100, other = 3 * t + before;
+        assert_int_equal(out[128 + t], t < 8 && other > there ? other : there);
+    }
+    assert_int_equal(out[256], PUTTERS * (PUTTERS - 1) / 2);
+    assert_int_equal(out[258], 0);
+    assert_int_equal(out[259], PUTTERS * (PUTTERS - 1) / 2);
+    assert_int_equal((int32_t)out[260], least);
+}
+
+/* Every thread stores two words into the next block and adds to three of the block behind that; thread 0 reduces eight words of the next block.
+ * Each block waits for all bytes that others send it. */
+static void asynchronous_stores_and_reductions_complete_barriers(void **state) {
+    (void)state;
+    enum { BYTES = PUTTERS * (8 + 4 + 8 + 4) + 32 };
+    static const char body[] = BEGIN(
+        "") "mov.u32 %r20, area;\nmad.lo.u32 %r6, %r0, 4, %r20;\nadd.u32 %r7, %r0, 100;\n"
+            "st.shared.u32 [%r6+512], %r7;\nmad.lo.u32 %r7, %r0, 3, %r3;\nst.shared.u32 [%r6+768], %r7;\n"
+            "setp.ne.u32 %p0, %r0, 0;\n@%p0 bra MADE;\nmbarrier.init.shared::cta.b64 [bar], 1;\n"
+            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1568;\nMADE:\n" MEET
+            "add.u32 %r8, %r1, 1;\nrem.u32 %r8, %r8, %r2;\nadd.u32 %r9, %r1, 2;\nrem.u32 %r9, %r9, %r2;\n"
+            "mapa.shared::cluster.u32 %r10, area, %r8;\nmapa.shared::cluster.u32 %r11, bar, %r8;\n"
+            "mapa.shared::cluster.u32 %r12, area, %r9;\nmapa.shared::cluster.u32 %r13, bar, %r9;\n"
+            "mad.lo.u32 %r14, %r0, 8, %r10;\nadd.u32 %r15, %r0, 7;\n"
+            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [%r14], {%r3, %r15}, [%r11];\n"
+            "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r12+1024], %r0, [%r13];\n"
+            "cvt.u64.u32 %rd3, %r0;\nshl.b64 %rd3, %rd3, 32;\n"
+            "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64 [%r12+1032], %rd3, "
+            "[%r13];\n"
+            "xor.b32 %r16, %r0, 21;\nsub.u32 %r16, 10, %r16;\n"
+            "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.min.s32 [%r12+1040], %r16, "
+            "[%r13];\n"
+            "@%p0 bra WAIT;\n"
+            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.max.u32 "
+            "[%r10+512], [area+768], 32, [%r11];\n"
+            "WAIT:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [bar], 0;\n@!%p1 bra WAIT;\n"
+            "mad.lo.u32 %r17, %r3, 512, %r0;\nmul.wide.u32 %rd2, %r17, 4;\nadd.u64 %rd2, %rd2, %rd1;\n"
+            "ld.shared.u32 %r18, [%r6];\nst.global.u32 [%rd2], %r18;\nld.shared.u32 %r18, [%r6+256];\n"
+            "st.global.u32 [%rd2+256], %r18;\nld.shared.u32 %r18, [%r6+512];\nst.global.u32 [%rd2+512], %r18;\n"
+            "ld.shared.u32 %r18, [%r6+1024];\nst.global.u32 [%rd2+1024], %r18;\n" MEET END;
+    _Static_assert(BYTES == 1568, "what the kernel expects");
+    struct fixture f;
+    begin(&f, "", body);
+    for (unsigned seed = 0; seed < 20; seed++) {
+        const struct shape s = {{6, 1, 1}, {3, 1, 1}};
+        const struct emulate_order order = {.seed = seed,
+                                            .scatters = true,
+                                            .burst = 2,
+                                            .part = 100,
+                                            .pick = seed % PICKS,
+                                            .turn_issues = 5,
+                                            .block_step = 1};
+        if (run(&f, &s, PUTTERS, seed ? &order : NULL) != STATUS_OK)
+            fail_msg("%s", report_text(&f.report));
+        for (uint32_t b = 0; b < 6; b++)
+            expect_put(&f, b, b / 3 * 3 + (b + 2) % 3);
+    }
+    for (unsigned in_time = 0; in_time < 2; in_time++) { /* a cluster of one block: to itself */
+        memset(f.memory, 0, WORDS * sizeof(uint32_t));
+        if (launch(&f, 5, PUTTERS, in_time) != STATUS_OK)
+            fail_msg("%s", report_text(&f.report));
+        for (uint32_t b = 0; b < 5; b++)
+            expect_put(&f, b, b);
+    }
+    finish(&f);
+}
+
 static void expect_refused(const char *settings, const char *body, struct launch launch, const char *why) {
     struct fixture f;
     begin(&f, settings, body);
@@ -347,6 +424,7 @@ int main(void) {
         cmocka_unit_test(who_has_arrived_holds_nobody_up),
         cmocka_unit_test(threads_that_ended_are_not_waited_for),
         cmocka_unit_test(barriers_and_copies_reach_all_blocks),
+        cmocka_unit_test(asynchronous_stores_and_reductions_complete_barriers),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(memory_of_a_block_that_ended_is_a_fault),
         cmocka_unit_test(a_deadlock_is_told),
