@@ -13,6 +13,7 @@ struct device_facts {
     uint64_t memory_bytes, shared_bytes, l2_bytes;
     unsigned arch, bus_bits;
     bool is_unified;
+    bool has_clusters; /* of several blocks */
 };
 
 #define ALL(...) __VA_ARGS__
@@ -54,7 +55,8 @@ static struct device_facts facts(struct runtime *cuda) {
                                  .l2_bytes = host_l2_bytes(machine),
                                  .arch = images_arch(cuda),
                                  .bus_bits = machine->dram.chips * 64,
-                                 .is_unified = cuda->is_unified};
+                                 .is_unified = cuda->is_unified,
+                                 .has_clusters = guest_is_functional(cuda->recorder) && images_arch(cuda) >= 90};
 }
 
 #define D3(a, b, c)                                                                                                    \

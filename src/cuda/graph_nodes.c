@@ -30,8 +30,8 @@ static enum cuda_error kernel_work(struct runtime *cuda, const struct kernel_nod
                                    struct stream_work *out) {
     if (!params || params->extra)
         return params ? cudaErrorNotSupported : cudaErrorInvalidValue;
-    const struct launch_order order = {params->function,     params->grid,      params->block,
-                                       params->shared_bytes, params->arguments, false};
+    const struct launch_order order = {params->function,  params->grid, params->block, params->shared_bytes,
+                                       params->arguments, false,        {0, 0, 0}};
     return work_launch(cuda, &order, &cuda->scratch, out);
 }
 

@@ -18,12 +18,12 @@ static enum cuda_error launch(const struct launch_order *order, void *stream) {
 
 API_STREAM(cudaLaunchKernel, const void *function, struct extent3 grid, struct extent3 block, void **arguments,
            size_t shared_bytes, void *stream) {
-    return launch(&(struct launch_order){function, grid, block, shared_bytes, arguments, false}, stream);
+    return launch(&(struct launch_order){function, grid, block, shared_bytes, arguments, false, {0, 0, 0}}, stream);
 }
 
 API_STREAM(__cudaLaunchKernel, const void *kernel, struct extent3 grid, struct extent3 block, void **arguments,
            size_t shared_bytes, void *stream) {
-    return launch(&(struct launch_order){kernel, grid, block, shared_bytes, arguments, false}, stream);
+    return launch(&(struct launch_order){kernel, grid, block, shared_bytes, arguments, false, {0, 0, 0}}, stream);
 }
 
 /* More blocks than the machine holds at a time could never meet. */
@@ -44,21 +44,36 @@ static enum cuda_error check_cooperative(const struct launch_order *order) {
 
 API_STREAM(cudaLaunchCooperativeKernel, const void *function, struct extent3 grid, struct extent3 block,
            void **arguments, size_t shared_bytes, void *stream) {
-    const struct launch_order order = {function, grid, block, shared_bytes, arguments, true};
+    const struct launch_order order = {function, grid, block, shared_bytes, arguments, true, {0, 0, 0}};
     const enum cuda_error error = check_cooperative(&order);
     return error ? error : launch(&order, stream);
+}
+
+/* Clusters of several blocks: not in time, nor of code for GPUs that have none. */
+static bool has_clusters(const void *function) {
+    enum { FIRST_ARCH = 90 };
+    enum cuda_error error;
+    ENTER(cuda);
+    const struct kernel *kernel = kernel_find(cuda, function, &error);
+    const bool has = !kernel || (guest_is_functional(cuda->recorder) && kernel->image->arch >= FIRST_ARCH);
+    runtime_leave(cuda, cudaSuccess);
+    return has;
 }
 
 API_STREAM(cudaLaunchKernelExC, const struct launch_configuration *how, const void *function, void **arguments) {
     enum { COOPERATIVE = 2, CLUSTER = 4 };
     if (!how)
         return runtime_note(cudaErrorInvalidValue);
-    struct launch_order order = {function, how->grid, how->block, how->shared_bytes, arguments, false};
+    struct launch_order order = {function, how->grid, how->block, how->shared_bytes, arguments, false, {0, 0, 0}};
     for (unsigned i = 0; i < how->attribute_count; i++) {
         const struct launch_attribute *one = &how->attributes[i];
         const struct extent3 *cluster = &one->value.extent;
-        if (one->id == CLUSTER && (cluster->x > 1 || cluster->y > 1 || cluster->z > 1))
+        if (one->id == CLUSTER && (!cluster->x || !cluster->y || !cluster->z))
+            return runtime_note(cudaErrorInvalidValue);
+        if (one->id == CLUSTER && cluster->x * cluster->y * cluster->z != 1 && !has_clusters(function))
             return runtime_note(cudaErrorNotSupported);
+        if (one->id == CLUSTER)
+            order.cluster = *cluster;
         order.is_cooperative |= one->id == COOPERATIVE && one->value.number;
         const enum cuda_error error = order.is_cooperative ? check_cooperative(&order) : cudaSuccess;
         if (error)

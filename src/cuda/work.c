@@ -37,6 +37,7 @@ enum cuda_error work_launch(struct runtime *cuda, const struct launch_order *ord
                                 .launch = {.kernel = kernel,
                                            .grid = {order->grid.x, order->grid.y, order->grid.z},
                                            .block = {order->block.x, order->block.y, order->block.z},
+                                           .cluster = {order->cluster.x, order->cluster.y, order->cluster.z},
                                            .shared_bytes = (uint32_t)order->shared_bytes,
                                            .is_cooperative = order->is_cooperative,
                                            .params = params,
@@ -94,6 +95,7 @@ static enum cuda_error run_launch(struct runtime *cuda, const struct stream_work
                             .workspace = work->launch.is_cooperative ? workspace(cuda) : 0};
     memcpy(launch.grid, work->launch.grid, sizeof launch.grid);
     memcpy(launch.block, work->launch.block, sizeof launch.block);
+    memcpy(launch.cluster, work->launch.cluster, sizeof launch.cluster);
     struct guest_launch run = {
         .recorder = cuda->recorder, .recording = cuda->recording, .entry = kernel->image->entry, .launch = &launch};
     struct report report = {0};

@@ -33,7 +33,7 @@ struct stream_work {
     union {
         struct {
             struct kernel *kernel;
-            uint32_t grid[3], block[3], shared_bytes;
+            uint32_t grid[3], block[3], cluster[3], shared_bytes;
             bool is_cooperative; /* its blocks may wait for each other */
             uint8_t *params;
             size_t param_bytes;
@@ -53,6 +53,7 @@ struct launch_order {
     size_t shared_bytes;
     void **arguments;
     bool is_cooperative;
+    struct extent3 cluster; /* of blocks; 0: as the kernel says */
 };
 
 /* Checks and copies what the program says; parameters go into the arena. */

@@ -84,6 +84,7 @@ struct launch {
     const struct program *program;
     const struct function *kernel;
     uint32_t grid[3], block[3];          /* blocks, threads; every entry at least 1 */
+    uint32_t cluster[3];                 /* blocks of a cluster; 0: as the kernel says (launch_cluster_side) */
     uint32_t dynamic_shared_bytes;       /* beyond the module's own */
     const void *params;                  /* kernel->param_bytes bytes, laid out as kernel->params say */
     uint32_t global_offset[3], work_dim; /* OpenCL's %envreg3..5, %envreg9 */
@@ -101,6 +102,12 @@ struct launch {
     struct trace_writer *trace_to;         /* in time: what its warps do goes there; NULL: nowhere */
     struct trace_reader *trace_from; /* in time: they do what was recorded, and compute nothing; NULL: they execute */
 };
+
+/* Blocks of a cluster of the launch, in that dimension. */
+static inline uint32_t launch_cluster_side(const struct launch *launch, unsigned dimension) {
+    const uint32_t required = launch->kernel->required_cluster[dimension];
+    return launch->cluster[dimension] ? launch->cluster[dimension] : required ? required : 1;
+}
 
 extern const struct stat_description run_stats_table[];
 

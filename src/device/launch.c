@@ -140,6 +140,7 @@ static struct exec_launch describe(const struct device *device, const struct lau
                               .watch = launch->checker};
     for (unsigned i = 0; i < 3; i++) {
         out.grid[i] = launch->grid[i], out.block[i] = launch->block[i];
+        out.cluster[i] = launch_cluster_side(launch, i);
         out.envreg[3 + i] = launch->global_offset[i]; /* NVIDIA's OpenCL convention */
         out.envreg[6 + i] = launch->grid[i];
     }
@@ -155,9 +156,9 @@ static enum status run_functionally(struct device *device, struct arena *arena, 
     const struct gpu_params *params = &device->machine->gpu;
     const unsigned threads = team_threads(params->host_threads);
     if (threads == 1 || emulation->launch->watch || emulation->options->order ||
-        device->memory.shared.end || /* views are of device memory alone */
-        emulation->launch->envreg[1] ||
-        emulation->launch->envreg[2]) /* blocks that wait for each other cannot run apart */
+        device->memory.shared.end ||                  /* views are of device memory alone */
+        exec_cluster_blocks(emulation->launch) > 1 || /* blocks that wait for each other cannot run apart */
+        emulation->launch->envreg[1] || emulation->launch->envreg[2])
         return emulate(arena, emulation, report);
     if (!device->parallel)
         device->parallel =

@@ -4,6 +4,56 @@
 #include "device/launch.h"
 #include "device/lowered.h"
 #include "exec/step.h"
+#include "isa/address.h"
+
+static uint32_t required_side(const struct function *kernel, unsigned dimension) {
+    return kernel->required_cluster[dimension] ? kernel->required_cluster[dimension] : 1;
+}
+
+/* Clusters of one block run everywhere. */
+static enum status check_cluster(const struct device *device, const struct launch *launch, struct report *report) {
+    const struct machine *machine = device->machine;
+    const struct function *kernel = launch->kernel;
+    const char *name = kernel->name;
+    uint64_t blocks = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        const uint32_t side = launch_cluster_side(launch, i), required = kernel->required_cluster[i];
+        if (required && side != required)
+            return report_add(report, STATUS_INVALID, "kernel '%s' requires clusters of %u x %u x %u blocks", name,
+                              (unsigned)required_side(kernel, 0), (unsigned)required_side(kernel, 1),
+                              (unsigned)required_side(kernel, 2));
+        if (launch->grid[i] % side)
+            return report_add(report, STATUS_INVALID,
+                              "kernel '%s': %u blocks of the grid are no multiple of the %u of a cluster", name,
+                              (unsigned)launch->grid[i], (unsigned)side);
+        blocks = blocks > UINT32_MAX ? blocks : blocks * side;
+    }
+    if (kernel->needs_cluster && !launch->cluster[0])
+        return report_add(report, STATUS_INVALID,
+                          "kernel '%s' is .explicitcluster: the launch has to say which clusters it has", name);
+    if (blocks == 1)
+        return STATUS_OK;
+    if (blocks > machine->cluster_blocks || (kernel->max_cluster_blocks && blocks > kernel->max_cluster_blocks))
+        return report_add(report, STATUS_INVALID, "kernel '%s': a cluster of %llu blocks is more than %s = %u", name,
+                          (unsigned long long)blocks,
+                          blocks > machine->cluster_blocks ? "launch.cluster_blocks" : "the kernel's .maxclusterrank",
+                          (unsigned)(blocks > machine->cluster_blocks ? machine->cluster_blocks
+                                                                      : kernel->max_cluster_blocks));
+    if (launch_shared_bytes(launch) > CLUSTER_BLOCK_BYTES)
+        return report_add(report, STATUS_INVALID,
+                          "kernel '%s': blocks of a cluster have at most %u bytes of shared memory", name,
+                          (unsigned)CLUSTER_BLOCK_BYTES);
+    const char *where = launch->in_time
+                            ? "in time: the network between the shared memories of SMs is not modelled; run "
+                              "it without time (heddle run --functional)"
+                        : launch->checker ? "by heddle check, which knows of no shared memory but a block's own"
+                        : program_module(launch->program)->mnemonics ? "as native code: take the PTX (isa: ptx)"
+                                                                     : NULL;
+    return where ? report_add(report, STATUS_INVALID,
+                              "kernel '%s': unsupported: clusters of several blocks (%llu here) are not run %s", name,
+                              (unsigned long long)blocks, where)
+                 : STATUS_OK;
+}
 
 enum status launch_check_sizes(const struct device *device, const struct launch *launch, struct report *report) {
     const struct machine *machine = device->machine;
@@ -34,7 +84,7 @@ enum status launch_check_sizes(const struct device *device, const struct launch 
         return report_add(report, STATUS_INVALID,
                           "kernel '%s' needs %llu bytes of shared memory; an SM has %llu (sm.shared_bytes)",
                           kernel->name, (unsigned long long)shared, (unsigned long long)machine_shared_bytes(machine));
-    return STATUS_OK;
+    return check_cluster(device, launch, report);
 }
 
 /* PTX gives warps 32 threads: what numbers threads in their warp, or lets them look at each other, would mean something

@@ -102,7 +102,9 @@ static void keep_interface(struct module *module, const struct module *from) {
         for (unsigned k = 0; k < 3; k++) {
             function->required_ntid[k] = source->required_ntid[k];
             function->max_ntid[k] = source->max_ntid[k];
+            function->required_cluster[k] = source->required_cluster[k];
         }
+        function->max_cluster_blocks = source->max_cluster_blocks, function->needs_cluster = source->needs_cluster;
         function->min_nctapersm = source->min_nctapersm, function->max_nreg = source->max_nreg;
     }
     module->text = from->text;

@@ -54,14 +54,14 @@ static void start_block(struct emulation_run *run, struct resident *resident, ui
     resident->busy = true;
     resident->block = block;
     resident->next_slot = resident->warps_left = 0;
-    resident->waiting.alive = 0;
+    resident->waiting.alive = resident->waiting.at_cluster = 0;
     for (BITS_EACH(id, resident->waiting.begun))
         resident->waiting.barriers[id] = (struct barrier){0};
     resident->waiting.begun = 0;
     for (unsigned w = 0; w < run->warp_count; w++) {
         const uint32_t lanes = exec_warp_lanes(resident->exec, w);
         resident->warps[w] = (struct emulated_warp){.done = lanes == 0};
-        resident->waiting.waits[w].count = 0;
+        resident->waiting.waits[w].count = 0, resident->waiting.waits[w].at_cluster = 0;
         resident->warps_left += lanes != 0;
         resident->waiting.alive += bits_count(lanes);
         run->options->mechanism->start(resident->control, w, run->linked->kernel->first_pc, lanes);
@@ -151,13 +151,31 @@ static bool execute(void *owner, unsigned w, const struct group *group, uint32_t
 
 static const struct waiting_mode functional = {
     .hold = hold, .let_go = let_go, .alive = alive, .named = named, .execute = execute};
-static const struct waiting_mode watched = {
-    .hold = hold, .let_go = let_go_watched, .alive = alive, .named = named, .execute = execute};
+static const struct waiting_mode watched = {.hold = hold,
+                                            .let_go = let_go_watched,
+                                            .alive = alive,
+                                            .named = named,
+                                            .execute = execute,
+                                            .arrives_by_waiting = true};
 
 static struct waiting_caller caller_of(struct emulated_waiter *waiter) {
     struct waiting_caller caller = waiter->run->caller;
     caller.owner = waiter;
     return caller;
+}
+
+/* Opens the barrier of the cluster where every thread of its blocks that has not ended has arrived there. */
+static void open_cluster(struct emulation_run *run, const struct resident *resident) {
+    uint64_t arrived = 0, living = 0;
+    for (uint32_t i = 0; i < run->cluster_blocks; i++)
+        arrived += resident->cluster[i].waiting.at_cluster, living += resident->cluster[i].waiting.alive;
+    if (!arrived || arrived != living)
+        return;
+    for (uint32_t i = 0; i < run->cluster_blocks; i++) {
+        struct emulated_waiter waiter = {.run = run, .resident = &resident->cluster[i]};
+        const struct waiting_caller caller = caller_of(&waiter);
+        waiting_open_cluster(&resident->cluster[i].waiting, &caller);
+    }
 }
 
 /* This and what follows is kept apart, so that the loop of a warp needs few registers. threads NULL: they are the warp's. */
@@ -166,6 +184,8 @@ __attribute__((noinline)) static void arrive(struct emulation_run *run, struct r
     struct emulated_waiter waiter = {.run = run, .resident = resident};
     const struct waiting_caller caller = caller_of(&waiter);
     waiting_arrive(&resident->waiting, &caller, w, threads, executed);
+    if (resident->cluster)
+        open_cluster(run, resident);
 }
 
 /* Does the group stand at an operation that waits for lanes elsewhere? */
@@ -204,6 +224,8 @@ static enum status end_threads(struct emulation_run *run, struct resident *resid
         resident->warps_left--;
     }
     waiting_end(&resident->waiting, &caller, slot, threads, executed);
+    if (resident->cluster && !waiter.status)
+        open_cluster(run, resident);
     return waiter.status;
 }
 
@@ -298,16 +320,19 @@ static enum status run_turn(struct emulation_run *run, struct resident *resident
     const uint64_t until = run->stats->issued + (run->options->order ? turn_by_chance(run) : run->options->turn_issues);
     const bool forms = run->options->mechanism->forming;
     const unsigned slots = forms ? ISSUE_SLOTS_MAX : run->warp_count;
+    const uint64_t before = run->stats->issued;
     unsigned idle = 0;
+    resident->stuck = false;
     while (resident->warps_left && run->stats->issued < until) {
         const unsigned slot = resident->next_slot;
         struct group group;
         resident->next_slot = slot + 1 == slots ? 0 : slot + 1;
         if (forms ? !run->options->mechanism->offer(resident->control, slot, &group)
                   : resident->warps[slot].done || resident->warps[slot].waits) {
-            if (++idle > slots)
-                return emulate_report_deadlock(run, resident);
-            continue;
+            if (++idle <= slots)
+                continue;
+            resident->stuck = resident->cluster && run->stats->issued == before;
+            return resident->cluster ? STATUS_OK : emulate_report_deadlock(run, resident);
         }
         idle = 0;
         const enum status status = forms ? run_group(run, resident, slot, &group) : run_warp(run, resident, slot);
@@ -321,7 +346,7 @@ static enum status run_turn(struct emulation_run *run, struct resident *resident
 
 static uint64_t block_in_order(const struct emulation_run *run, uint64_t block) {
     const struct emulate_order *order = run->options->order;
-    const uint64_t count = run->emulation->end_block; /* such a run has all blocks */
+    const uint64_t count = run->emulation->end_block / run->cluster_blocks; /* such a run has all blocks */
     if (count > UINT32_MAX)
         return block;
     return (order->block_first + block * (order->block_step % count)) % count;
@@ -371,6 +396,71 @@ static enum status run_place(struct emulation_run *run, struct resident *residen
     }
 }
 
+/* ---- clusters ---- */
+
+static void start_cluster(struct emulation_run *run, struct resident *first, uint64_t cluster) {
+    const uint32_t count = run->cluster_blocks;
+    if (!first->exec) {
+        struct exec **blocks = ARENA_ARRAY(run->arena, struct exec *, count);
+        for (uint32_t i = 0; i < count; i++) {
+            create_resident(run, &first[i]);
+            first[i].cluster = first, first[i].waiting.in_cluster = true;
+            blocks[i] = first[i].exec;
+        }
+        exec_join_cluster(blocks, count);
+    }
+    first->blocks_left = count;
+    for (uint32_t i = 0; i < count; i++)
+        start_block(run, &first[i], exec_cluster_block(run->launch, cluster, i));
+}
+
+/* A turn of each block that is left, from any of them on in another order. */
+static enum status run_cluster_turn(struct emulation_run *run, struct resident *first) {
+    const uint32_t count = run->cluster_blocks;
+    const uint32_t from = run->options->order ? (uint32_t)rng_below(&run->chance, count) : 0;
+    const struct resident *stuck = NULL;
+    bool moved = false;
+    for (uint32_t i = 0; i < count; i++) {
+        struct resident *resident = &first[(from + i) % count];
+        if (!resident->busy)
+            continue;
+        const enum status status = run_turn(run, resident);
+        if (status != STATUS_OK)
+            return status;
+        stuck = resident->stuck ? resident : stuck;
+        moved |= !resident->stuck;
+        if (resident->warps_left)
+            continue;
+        resident->busy = false;
+        first->blocks_left--;
+        exec_end_block(resident->exec);
+        run->stats->blocks++;
+    }
+    return moved || !stuck ? STATUS_OK : emulate_report_deadlock(run, stuck);
+}
+
+/* As run_place, of all blocks of a cluster, which are under way together. */
+static enum status run_clusters(struct emulation_run *run, struct resident *first) {
+    for (uint64_t cluster;;) {
+        if (!first->blocks_left) {
+            if (!take_block(run, &cluster))
+                return STATUS_OK;
+            start_cluster(run, first, cluster);
+            run->busy++;
+        }
+        const uint64_t progress = run->counts->progress;
+        const enum status status = run_cluster_turn(run, first);
+        if (status != STATUS_OK)
+            return status;
+        run->idle_turns = run->counts->progress == progress ? run->idle_turns + 1 : 0;
+        if (run->idle_turns >= run->options->livelock_turns)
+            return emulate_report_livelock(run, first);
+        if (first->blocks_left)
+            return STATUS_OK;
+        run->busy--;
+    }
+}
+
 enum status emulate(struct arena *arena, const struct emulation *emulation, struct report *report) {
     const struct emulate_options *options = emulation->options;
     struct emulation_run run = {.arena = arena,
@@ -385,22 +475,26 @@ enum status emulate(struct arena *arena, const struct emulation *emulation, stru
                                 .report = report,
                                 .next_block = emulation->first_block,
                                 .end_block = emulation->supply ? emulation->first_block : emulation->end_block,
+                                .cluster_blocks = exec_cluster_blocks(emulation->launch),
                                 .warp_count = exec_warps_of(emulation->launch),
                                 .full_lanes = bits_low(emulation->launch->warp_size),
                                 .caller = {emulation->launch->watch ? &watched : &functional, NULL,
                                            emulation->linked->module->code}};
-    struct resident *residents = ARENA_ARRAY(arena, struct resident, options->resident_blocks);
+    const uint32_t each = run.cluster_blocks;
+    const uint32_t places = options->resident_blocks > each ? options->resident_blocks / each : 1;
+    struct resident *residents = ARENA_ARRAY(arena, struct resident, (size_t)places * each);
+    run.end_block /= each; /* clusters take no part of a launch and no supply: parallel.c */
     if (options->order)
         rng_seed(&run.chance, ~options->order->seed);
     const uint64_t until_ns = emulation->alone_ns ? team_clock_ns() + emulation->alone_ns : 0;
     unsigned place = 0;
     /* A block that ends within its turn makes room at once, so only long blocks need more than one place. */
     do {
-        const enum status status = run_place(&run, &residents[place], until_ns);
+        const enum status status = each > 1 ? run_clusters(&run, &residents[(size_t)place * each])
+                                            : run_place(&run, &residents[place], until_ns);
         if (status != STATUS_OK)
             return status;
-        place = (options->order ? (unsigned)rng_below(&run.chance, options->resident_blocks) : place + 1) %
-                options->resident_blocks;
+        place = (options->order ? (unsigned)rng_below(&run.chance, places) : place + 1) % places;
     } while (run.busy);
     return STATUS_OK;
 }

@@ -22,6 +22,9 @@ struct resident {
     unsigned next_slot, warps_left;
     uint64_t block;
     struct waiting_block waiting;
+    struct resident *cluster; /* the first of the places whose blocks are one cluster; NULL: the block is alone */
+    uint32_t blocks_left;     /* of the first: blocks of the cluster that have not ended */
+    bool stuck;               /* of a cluster: in its last turn nothing of it could issue */
 };
 
 struct emulation_run {
@@ -36,6 +39,7 @@ struct emulation_run {
     struct emulate_stats *stats;
     struct report *report;
     unsigned warp_count;
+    uint32_t cluster_blocks;        /* of a cluster; what is taken and begun are clusters where it is not 1 */
     uint32_t full_lanes;            /* every lane that a warp can have */
     uint64_t next_block, end_block; /* that this run has taken and not begun */
     uint64_t idle_turns;

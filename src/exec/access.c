@@ -200,6 +200,23 @@ static uint8_t *translate_global(struct exec *exec, unsigned warp, unsigned lane
     return leave(exec, warp, lane, step, outside_at(SPACE_GLOBAL, address, bytes, 0));
 }
 
+/* Shared memory of a block of the cluster. */
+static uint8_t *translate_far(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                              uint64_t address, uint32_t bytes) {
+    uint32_t at;
+    const struct exec *owner = exec_shared_owner(exec, address, bytes, &at);
+    if (!owner)
+        return leave(exec, warp, lane, step, outside_at(SPACE_SHARED, address, bytes, exec->shared_bytes));
+    if (owner->ended) {
+        exec_fail(exec, warp, lane, step,
+                  "%s at shared address 0x%" PRIx64
+                  ": block %u of the cluster has ended, and its shared memory with it",
+                  op_name(step->inst->op), address, (unsigned)owner->rank);
+        return NULL;
+    }
+    return owner->shared + at;
+}
+
 uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t address,
                         uint32_t bytes) {
     if (address & (bytes - 1)) {
@@ -212,13 +229,15 @@ uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const s
     }
     enum space space = step->address.space;
     if (space == SPACE_GENERIC && address < GLOBAL_BASE) {
-        if (address - SHARED_WINDOW < WINDOW_BYTES)
+        if (address - SHARED_WINDOW < WINDOW_BYTES || (exec->cluster && exec_is_of_cluster(address)))
             space = SPACE_SHARED, address -= SHARED_WINDOW + exec->linked->kernel->shared_base;
         else if (address - LOCAL_WINDOW < WINDOW_BYTES)
             space = SPACE_LOCAL, address -= LOCAL_WINDOW;
     }
     switch (space) {
     case SPACE_SHARED:
+        if (exec->cluster && !range_within(address, bytes, exec->shared_bytes))
+            return translate_far(exec, warp, lane, step, address, bytes);
         if (!range_within(address, bytes, exec->shared_bytes))
             return leave(exec, warp, lane, step, outside_at(space, address, bytes, exec->shared_bytes));
         return exec->shared + address;
@@ -283,7 +302,8 @@ bool exec_accumulate_step(struct exec *exec, unsigned warp, const struct step *s
 
 static bool is_shared_access(const struct step *step, uint64_t address) {
     const enum space space = step->address.space;
-    return space == SPACE_SHARED || (space == SPACE_GENERIC && address - SHARED_WINDOW < WINDOW_BYTES);
+    return space == SPACE_SHARED ||
+           (space == SPACE_GENERIC && (address - SHARED_WINDOW < WINDOW_BYTES || exec_is_of_cluster(address)));
 }
 
 /* A load takes the lock of its word where that is free, lane after lane, and says who has got it; a store gives it back.
@@ -449,6 +469,7 @@ bool exec_inner_step(struct exec *exec, unsigned warp, const struct step *step, 
     case KIND_CLOCK: return exec_clock_step(exec, warp, step, lanes, exec->clock);
     case KIND_LOCAL: return exec_local_step(exec, warp, step, lanes);
     case KIND_ASYNC: return exec_async_step(exec, warp, step, lanes);
+    case KIND_CLUSTER: return exec_cluster_step(exec, warp, step, lanes);
     default: return true;
     }
 }

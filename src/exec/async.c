@@ -175,7 +175,7 @@ static bool is_wait(enum mode mode) { return mode >= MODE_TEST_WAIT && mode <= M
 static bool barrier_lane(struct exec *exec, unsigned warp, unsigned lane, const struct step *step) {
     const enum mode mode = (enum mode)step->inst->mode;
     const uint64_t address = exec_address(exec, warp, lane, step);
-    if (step->address.space == SPACE_GENERIC && address - SHARED_WINDOW >= WINDOW_BYTES)
+    if (step->address.space == SPACE_GENERIC && address - SHARED_WINDOW >= WINDOW_BYTES && !exec_is_of_cluster(address))
         return exec_fail(exec, warp, lane, step, "mbarrier at address 0x%llx, which is not in shared memory",
                          (unsigned long long)address);
     uint8_t *memory = exec_translate(exec, warp, lane, step, address, sizeof(uint64_t));
@@ -203,14 +203,18 @@ static bool barrier_lane(struct exec *exec, unsigned warp, unsigned lane, const 
 
 const char *exec_complete_bytes(struct exec *exec, uint32_t address, uint32_t bytes) {
     uint64_t word;
-    if (address % sizeof word || !range_within(address, sizeof word, exec->shared_bytes))
+    uint32_t at = 0;
+    const struct exec *owner = exec_shared_owner(exec, address, sizeof word, &at);
+    if (address % sizeof word || !owner)
         return "no such place in shared memory";
-    memcpy(&word, exec->shared + address, sizeof word);
+    if (owner->ended)
+        return "its block has ended";
+    memcpy(&word, owner->shared + at, sizeof word);
     struct barrier_word barrier = unpack(word);
     const char *wrong = change(MODE_COMPLETE_TX, &barrier, bytes, true);
     word = pack(&barrier);
     if (!wrong)
-        memcpy(exec->shared + address, &word, sizeof word);
+        memcpy(owner->shared + at, &word, sizeof word);
     return wrong;
 }
 

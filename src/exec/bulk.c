@@ -6,10 +6,19 @@
 
 #include "base/bits.h"
 #include "exec/core.h"
+#include "exec/scalar.h"
 #include "exec/state.h"
 
 enum { BULK_PART = 16 }; /* bytes that addresses and sizes are multiples of */
-enum bulk_source { BULK_ADDRESS, BULK_SHARED, BULK_SHARED_OFFSET, BULK_BYTES, BULK_BARRIER, BULK_BARRIER_OFFSET };
+enum bulk_source {
+    BULK_ADDRESS,
+    BULK_SHARED,
+    BULK_SHARED_OFFSET,
+    BULK_BYTES,
+    BULK_BARRIER,
+    BULK_BARRIER_OFFSET,
+    BULK_MASK
+};
 
 struct bulk {
     uint64_t address; /* src[0]: of global memory, or what is copied to */
@@ -35,11 +44,34 @@ static bool check(struct exec *exec, unsigned warp, unsigned lane, const struct 
             exec, warp, lane, step,
             "cp.async.bulk of %u bytes at address 0x%llx and shared address 0x%x: all three must be multiples of %d",
             (unsigned)bulk->bytes, (unsigned long long)bulk->address, (unsigned)bulk->shared, BULK_PART);
-    if (!range_within(bulk->shared, bulk->bytes, exec->shared_bytes))
-        return exec_fail(exec, warp, lane, step,
-                         "cp.async.bulk of %u bytes at shared address 0x%x, which has only 0x%x bytes",
-                         (unsigned)bulk->bytes, (unsigned)bulk->shared, (unsigned)exec->shared_bytes);
     return true;
+}
+
+/* Shared memory of the bytes, which may be another block's of the cluster; NULL: a fault. */
+static uint8_t *find_shared(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                            const struct bulk *bulk) {
+    uint32_t at;
+    const struct exec *owner = exec_shared_owner(exec, bulk->shared, bulk->bytes, &at);
+    if (owner && !owner->ended)
+        return owner->shared + at;
+    if (owner)
+        exec_fail(exec, warp, lane, step, "cp.async.bulk to block %u of the cluster, which has ended",
+                  (unsigned)owner->rank);
+    else
+        exec_fail(exec, warp, lane, step, "cp.async.bulk of %u bytes at shared address 0x%x, which has only 0x%x bytes",
+                  (unsigned)bulk->bytes, (unsigned)bulk->shared, (unsigned)exec->shared_bytes);
+    return NULL;
+}
+
+/* What a reduction leaves of the bytes that are there. */
+static void reduce(const struct inst *inst, uint8_t *memory, const uint8_t *from, uint32_t bytes) {
+    const uint32_t size = type_bytes((enum type)inst->stype);
+    for (uint32_t at = 0; at < bytes; at += size) {
+        uint64_t old = 0, value = 0;
+        memcpy(&old, memory + at, size), memcpy(&value, from + at, size);
+        const uint64_t new = scalar_atomic((enum atom)inst->atom, (enum type)inst->stype, false, old, value, 0);
+        memcpy(memory + at, &new, size);
+    }
 }
 
 static bool move_part(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t address,
@@ -53,6 +85,10 @@ static bool move_part(struct exec *exec, unsigned warp, unsigned lane, const str
         memcpy(shared, memory, BULK_PART);
         if (logs)
             exec_timed_bytes(exec, address, BULK_PART, shared);
+        return true;
+    }
+    if (step->inst->atom != ATOM_NONE) { /* in shared memory */
+        reduce(step->inst, memory, shared, BULK_PART);
         return true;
     }
     if (!logs) {
@@ -108,17 +144,67 @@ void exec_bulk_settle(struct exec *exec) {
     exec->bulk.count = left;
 }
 
+static bool copy(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const struct bulk *bulk) {
+    uint8_t *shared = find_shared(exec, warp, lane, step, bulk);
+    if (!shared)
+        return false;
+    for (uint32_t at = 0; at < bulk->bytes; at += BULK_PART)
+        if (!move_part(exec, warp, lane, step, bulk->address + at, shared + at))
+            return false;
+    return step->src_count <= BULK_BARRIER || complete(exec, warp, lane, step, bulk);
+}
+
+/* Brings the same bytes to the same place of each block that the mask names, and tells the barrier at the same place there. */
+static bool copy_to_all(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                        const struct bulk *bulk, uint32_t mask) {
+    for (BITS_EACH(rank, mask)) {
+        struct bulk one = *bulk;
+        if (!exec_shared_name(exec, rank, &one.shared) || !exec_shared_name(exec, rank, &one.barrier))
+            return exec_fail(exec, warp, lane, step,
+                             "cp.async.bulk to block %u of the cluster, which has no such block", rank);
+        if (!copy(exec, warp, lane, step, &one))
+            return false;
+    }
+    return true;
+}
+
+/* st.async and red.async: of values that the lane holds, to be counted in bytes by a barrier. */
+static bool put(struct exec *exec, unsigned warp, unsigned lane, const struct step *step) {
+    enum { PUT_BARRIER = 1, PUT_VALUES = 3 };
+    const struct inst *inst = step->inst;
+    const uint32_t size = type_bytes((enum type)inst->stype), count = step->src_count - PUT_VALUES;
+    const uint64_t address = exec_address(exec, warp, lane, step);
+    struct bulk bulk = {.bytes = size * count};
+    uint8_t *memory = exec_translate(exec, warp, lane, step, address, bulk.bytes);
+    if (!memory)
+        return false;
+    bulk.barrier = (uint32_t)(exec_read(exec, warp, &step->rows[PUT_BARRIER], lane) +
+                              exec_read(exec, warp, &step->rows[PUT_BARRIER + 1], lane));
+    for (uint32_t k = 0; k < count; k++) {
+        const uint64_t value = exec_read(exec, warp, &step->rows[PUT_VALUES + k], lane);
+        uint8_t bytes[sizeof value];
+        memcpy(bytes, &value, sizeof value);
+        if (inst->atom != ATOM_NONE)
+            reduce(inst, memory + k * size, bytes, size);
+        else
+            memcpy(memory + k * size, bytes, size);
+    }
+    return complete(exec, warp, lane, step, &bulk);
+}
+
 bool exec_bulk_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     if (exec->core)
         exec_timed_copy(exec, warp, step, 0, 0);
-    for (BITS_EACH(lane, lanes)) {
+    for (BITS_EACH(lane, step->inst->mode == MODE_BULK_VALUES ? lanes : 0))
+        if (!put(exec, warp, lane, step))
+            return false;
+    for (BITS_EACH(lane, step->inst->mode == MODE_BULK_VALUES ? 0 : lanes)) {
         const struct bulk bulk = bulk_of(exec, warp, lane, step);
         if (!check(exec, warp, lane, step, &bulk))
             return false;
-        for (uint32_t at = 0; at < bulk.bytes; at += BULK_PART)
-            if (!move_part(exec, warp, lane, step, bulk.address + at, exec->shared + bulk.shared + at))
-                return false;
-        if (step->src_count > BULK_BARRIER && !complete(exec, warp, lane, step, &bulk))
+        const bool spreads = step->src_count > BULK_MASK;
+        const uint32_t mask = spreads ? (uint32_t)exec_read(exec, warp, &step->rows[BULK_MASK], lane) & UINT16_MAX : 0;
+        if (!(spreads ? copy_to_all(exec, warp, lane, step, &bulk, mask) : copy(exec, warp, lane, step, &bulk)))
             return false;
     }
     return true;

@@ -57,6 +57,11 @@ uint8_t *exec_uniform(struct arena *arena, const struct linked *linked, const st
         fill_row(uniform, &specials[SPECIAL_NTID_X + i], launch->block[i]);
         fill_row(uniform, &specials[SPECIAL_NCTAID_X + i], launch->grid[i]);
     }
+    for (unsigned i = 0; i < 3; i++) {
+        fill_row(uniform, &specials[SPECIAL_CLUSTER_NCTAID_X + i], exec_cluster_side(launch, i));
+        fill_row(uniform, &specials[SPECIAL_NCLUSTERID_X + i], launch->grid[i] / exec_cluster_side(launch, i));
+    }
+    fill_row(uniform, &specials[SPECIAL_CLUSTER_NCTARANK], exec_cluster_blocks(launch));
     fill_row(uniform, &specials[SPECIAL_NWARPID], launch->warps_per_sm);
     fill_row(uniform, &specials[SPECIAL_NSMID], launch->sm_count);
     fill_row(uniform, &specials[SPECIAL_GRIDID], launch->launch_index);
@@ -179,8 +184,13 @@ static void start_warp(struct exec *exec, unsigned warp, const uint32_t block[3]
     uint8_t *frame = exec_frame(exec, warp);
     for (unsigned i = 0; i < linked->zero_count; i++)
         memset(frame + linked->zeros[i].offset, 0, linked->zeros[i].bytes);
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++) {
+        const uint32_t side = exec_cluster_side(exec->launch, i);
         fill_row(frame, &linked->specials[SPECIAL_CTAID_X + i], block[i]);
+        fill_row(frame, &linked->specials[SPECIAL_CLUSTERID_X + i], block[i] / side);
+        fill_row(frame, &linked->specials[SPECIAL_CLUSTER_CTAID_X + i], block[i] % side);
+    }
+    fill_row(frame, &linked->specials[SPECIAL_CLUSTER_CTARANK], exec->rank);
     fill_row(frame, &linked->specials[SPECIAL_SMID], sm);
 }
 
@@ -201,6 +211,8 @@ void exec_start(struct exec *exec, uint64_t block) {
                                (uint32_t)(block / grid[0] / grid[1])};
     const size_t slots = (size_t)exec->warps * LANES_MAX;
     exec->block = block;
+    exec->rank = exec_cluster_rank(exec->launch, place);
+    exec->ended = false;
     const uint32_t sm = (uint32_t)(block % exec->launch->sm_count);
     for (unsigned warp = 0; warp < exec->warps; warp++)
         start_warp(exec, warp, place, sm);

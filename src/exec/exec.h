@@ -29,6 +29,7 @@ struct linked *exec_link(struct arena *arena, const struct module *module, const
 /* What the launch, not the thread, decides. */
 struct exec_launch {
     uint32_t grid[3], block[3];
+    uint32_t cluster[3]; /* blocks; 0 as 1: exec_cluster_side */
     uint32_t dynamic_shared_bytes;
     const void *params;
     uint32_t envreg[32];
@@ -41,6 +42,18 @@ struct exec_launch {
     uint64_t print_bytes;           /* of the buffer of printf */
     const struct exec_watch *watch; /* functionally; NULL: nobody watches */
 };
+
+/* Blocks of a cluster, side by side in the grid, which is a multiple of it in every dimension. */
+static inline uint32_t exec_cluster_side(const struct exec_launch *launch, unsigned dimension) {
+    return launch->cluster[dimension] ? launch->cluster[dimension] : 1;
+}
+static inline uint32_t exec_cluster_blocks(const struct exec_launch *launch) {
+    return exec_cluster_side(launch, 0) * exec_cluster_side(launch, 1) * exec_cluster_side(launch, 2);
+}
+/* The rank of the block at that place of the grid. */
+uint32_t exec_cluster_rank(const struct exec_launch *launch, const uint32_t place[3]);
+/* Linear index of the block of that rank in a cluster of that linear index. */
+uint64_t exec_cluster_block(const struct exec_launch *launch, uint64_t cluster, uint32_t rank);
 
 /* STATUS_INVALID where threads would need more local memory than they, or a device of that capacity, can have. */
 enum status exec_check_local(const struct linked *linked, const struct exec_launch *launch, uint64_t capacity_bytes,
@@ -83,6 +96,10 @@ void exec_start(struct exec *exec, uint64_t block);
 static inline unsigned exec_warps_of(const struct exec_launch *launch) {
     return (launch->block[0] * launch->block[1] * launch->block[2] + launch->warp_size - 1) / launch->warp_size;
 }
+/* Executors whose blocks are a cluster, by rank; the array is kept. */
+void exec_join_cluster(struct exec *const *blocks, uint32_t count);
+/* The block has ended: its shared memory is nobody's any more. */
+void exec_end_block(struct exec *exec);
 /* Lanes of that warp that hold threads. */
 uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp);
 

@@ -37,6 +37,7 @@ static bool run_other(struct exec *exec, unsigned warp, const struct step *step,
                                exec->clock + (uint64_t)(step - exec->linked->steps) - group->pc);
     case KIND_LOCAL: return exec_local_step(exec, warp, step, lanes);
     case KIND_ASYNC: return exec_async_step(exec, warp, step, lanes);
+    case KIND_CLUSTER: return exec_cluster_step(exec, warp, step, lanes);
     case KIND_WATCHED: return exec_watched_step(exec, warp, step, lanes, group->lanes, alive);
     default: return true;
     }

@@ -39,6 +39,8 @@ static unsigned source_bytes(const struct inst *inst, unsigned index) {
     case OP_MMA: return inst->type == TYPE_F64 ? 8 : 4; /* also the metadata of sparse ones and their selector */
     case OP_TILE_STORE: return index == 1 ? 4 : own;
     case OP_CP_ASYNC: return inst->mode == MODE_IGNORE && index == 2 ? 0 : 4;
+    case OP_MAPA: return index == 1 ? 4 : own;
+    case OP_CTARANK: return type_bytes((enum type)inst->stype);
     case OP_MBARRIER: return inst->mode == MODE_TEST_WAIT || inst->mode == MODE_TRY_WAIT ? 8 : 4;
     case OP_LDMATRIX:
     case OP_STMATRIX:
@@ -136,6 +138,8 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_CP_ASYNC:
     case OP_BULK:
     case OP_MBARRIER: return KIND_ASYNC;
+    case OP_MAPA:
+    case OP_CTARANK: return KIND_CLUSTER;
     case OP_CP_COMMIT:
     case OP_CP_WAIT:
     case OP_PREFETCH:

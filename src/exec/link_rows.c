@@ -125,6 +125,13 @@ static struct row special_row(struct linker *linker, enum special special) {
     case SPECIAL_CTAID_X:
     case SPECIAL_CTAID_Y:
     case SPECIAL_CTAID_Z:
+    case SPECIAL_CLUSTERID_X:
+    case SPECIAL_CLUSTERID_Y:
+    case SPECIAL_CLUSTERID_Z:
+    case SPECIAL_CLUSTER_CTAID_X:
+    case SPECIAL_CLUSTER_CTAID_Y:
+    case SPECIAL_CLUSTER_CTAID_Z:
+    case SPECIAL_CLUSTER_CTARANK:
     case SPECIAL_WARPID:
     case SPECIAL_SMID:
         linker->frame_used = (uint32_t)bits_round_up(linker->frame_used, ROW_ALIGNMENT);

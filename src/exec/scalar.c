@@ -209,7 +209,9 @@ static struct scalar combine_predicates(const struct inst *inst, uint64_t a, uin
 
 static uint64_t in_space(const struct inst *inst, uint64_t a) {
     switch ((enum space)inst->space) {
-    case SPACE_SHARED: return a - SHARED_WINDOW < WINDOW_BYTES;
+    case SPACE_SHARED:
+        return a - SHARED_WINDOW < WINDOW_BYTES ||
+               (inst->scope == SCOPE_CLUSTER && a - CLUSTER_WINDOW < CLUSTER_BLOCKS_MAX * CLUSTER_BLOCK_BYTES);
     case SPACE_LOCAL: return a - LOCAL_WINDOW < WINDOW_BYTES;
     default: return a >= GLOBAL_BASE;
     }
@@ -310,6 +312,8 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_SUST_TEXEL:
     case OP_IMAGE_QUERY:
     case OP_BULK:
+    case OP_MAPA:
+    case OP_CTARANK:
     case OP_MEMBAR:
     case OP_BAR:
     case OP_BAR_WARP:

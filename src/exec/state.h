@@ -47,7 +47,10 @@ struct exec {
     uint32_t *save_used, save_limit;
     uint32_t *print_counts; /* records written, of each thread; NULL: nobody prints */
     struct site *sites;
-    uint64_t block; /* linear index */
+    uint64_t block;              /* linear index */
+    struct exec *const *cluster; /* by rank; NULL: the block is alone */
+    uint32_t rank, cluster_count;
+    bool ended;
     uint64_t clock; /* instructions issued */
     struct exec_fault fault;
     uint8_t nowhere[64]; /* stands in for memory that is not there; 0 */
@@ -65,6 +68,11 @@ struct exec {
 /* As exec_create, with what is given in `like` and executors of one SM share: the arguments of exec_create, uniform rows and
  * the allocations that instructions used last. */
 struct exec *exec_create_like(struct arena *arena, const struct exec *like);
+
+/* A generic address of shared memory as mapa makes it. */
+static inline bool exec_is_of_cluster(uint64_t address) {
+    return address - CLUSTER_WINDOW < CLUSTER_BLOCKS_MAX * CLUSTER_BLOCK_BYTES;
+}
 
 static inline uint8_t *exec_frame(const struct exec *exec, unsigned warp) {
     return exec->frames + (size_t)warp * exec->linked->frame_bytes;
@@ -132,6 +140,12 @@ bool exec_bulk_step(struct exec *exec, unsigned warp, const struct step *step, u
 void exec_bulk_settle(struct exec *exec);
 /* What is wrong with so many bytes for the barrier there; NULL: nothing, and it has heard of them. */
 const char *exec_complete_bytes(struct exec *exec, uint32_t address, uint32_t bytes);
+/* mapa and getctarank: exec/cluster.c. */
+bool exec_cluster_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+/* The executor whose shared memory holds `bytes` at an address of shared memory, and the byte there; NULL: none does. */
+struct exec *exec_shared_owner(struct exec *exec, uint64_t address, uint32_t bytes, uint32_t *at);
+/* The same place in the shared memory of the block of that rank; false: the cluster has none. */
+bool exec_shared_name(const struct exec *exec, uint32_t rank, uint32_t *address);
 /* The address of shared memory that a copy goes to. */
 uint64_t exec_copy_target(const struct exec *exec, unsigned warp, unsigned lane, const struct step *step);
 /* Arrival at a block barrier: fills what `out` says of it; false: a fault. */

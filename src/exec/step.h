@@ -41,6 +41,7 @@ enum kind {
     KIND_CLOCK,   /* mov from a clock */
     KIND_LOCAL,   /* the address of a local variable: depends on the thread's call depth */
     KIND_ASYNC,   /* asynchronous copies, barriers in memory */
+    KIND_CLUSTER, /* mapa, getctarank */
     KIND_NOTHING, /* fences, hints, sleeps */
     KIND_WATCHED, /* `inner`, and the launch's watch is told */
     /* from here on a straight run ends */

@@ -23,6 +23,10 @@ static bool is_told(const struct step *step, enum kind kind) {
     }
 }
 
+static bool is_cluster_arrival(const struct step *step) {
+    return step->inst->op == OP_BAR && step->inst->scope == SCOPE_CLUSTER && step->inst->mode == MODE_ARRIVE;
+}
+
 /* What a step does to what is known of values; clocks are read elsewhere. */
 static void follow(struct step *step) {
     if (step->kind == KIND_BRANCH && step->guarded)
@@ -44,6 +48,10 @@ void exec_watch_link(struct linked *linked, bool registers) {
             step->inner = step->kind, step->kind = KIND_WATCHED;
         else if (step->kind == KIND_BARRIER)
             step->kind = KIND_WATCHED_BARRIER;
+        if (is_cluster_arrival(step)) { /* a fence: the wait behind it is a barrier that all have to come to */
+            step->inner = KIND_NOTHING;
+            step->kind = step->inst->order == ORDER_RELEASE ? KIND_WATCHED : KIND_NOTHING;
+        }
         if (linked->is_followed)
             follow(step);
     }
@@ -356,7 +364,8 @@ bool exec_watched_step(struct exec *exec, unsigned warp, const struct step *step
     if (step->inner == KIND_ASYNC) {
         if (!exec_async_step(exec, warp, step, lanes))
             return false;
-        tell_shared(exec, warp, step, lanes, step->access_bytes);
+        if (step->inst->op != OP_BULK) /* whose accesses nobody looks at */
+            tell_shared(exec, warp, step, lanes, step->access_bytes);
         return true;
     }
     if (step->inner != KIND_NOTHING)

@@ -9,6 +9,11 @@
 #define LOCAL_WINDOW UINT64_C(0x01000000)
 #define SHARED_WINDOW UINT64_C(0x02000000)
 #define WINDOW_BYTES UINT64_C(0x01000000)
+/* Shared memory of the blocks of a cluster, block after block, as mapa names it; of those that addresses of shared memory are
+ * counted from SHARED_WINDOW. */
+#define CLUSTER_WINDOW UINT64_C(0x03000000)
+#define CLUSTER_BLOCK_BYTES UINT64_C(0x00400000)
+#define CLUSTER_BLOCKS_MAX 16
 #define GLOBAL_BASE UINT64_C(0x10000000)
 /* As much device memory as 32-bit addresses tell. */
 #define ADDRESS_32_BYTES (UINT32_MAX - GLOBAL_BASE)

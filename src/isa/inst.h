@@ -68,7 +68,8 @@ enum mode {
     MODE_TO,                                                        /* cvta.to */
     MODE_ALL, MODE_ANY, MODE_UNI, MODE_BALLOT,                      /* vote, match */
     MODE_UP, MODE_DOWN, MODE_BFLY, MODE_IDX,                        /* shfl */
-    MODE_SYNC, MODE_ARRIVE, MODE_RED_POPC, MODE_RED_AND, MODE_RED_OR, /* bar */
+    MODE_SYNC, MODE_ARRIVE, MODE_RED_POPC, MODE_RED_AND, MODE_RED_OR, /* bar; of clusters MODE_ARRIVE and */
+    MODE_WAIT,
     MODE_FINITE, MODE_INFINITE, MODE_NUMBER, MODE_NOTANUMBER, MODE_NORMAL, MODE_SUBNORMAL, /* testp */
     MODE_MIN, MODE_MAX,                                             /* mnmx.add, add.mnmx */
     MODE_LOW_LOW, MODE_LOW_HIGH, MODE_HIGH_LOW, MODE_HIGH_HIGH,     /* mad16: halves of a, b */
@@ -89,7 +90,7 @@ enum mode {
     MODE_COPIES, MODE_COPIES_NO_INC,                                /* cp.async.mbarrier.arrive */
     MODE_ORDERED,                                                   /* mma.sp::ordered_metadata */
     MODE_BULK, MODE_BULK_READ,                                      /* cp.async.bulk: commit_group, wait_group */
-    MODE_BULK_LOAD, MODE_BULK_STORE, MODE_BULK_SHARED,              /* cp.async.bulk: whence, whither */
+    MODE_BULK_LOAD, MODE_BULK_STORE, MODE_BULK_SHARED, MODE_BULK_VALUES, /* cp.async.bulk: whence, whither; values: st.async, red.async */
     MODE_IGNORE,                                                    /* cp.async: c is a predicate, and where it holds nothing is read */
 };
 
@@ -148,6 +149,9 @@ enum special {
     SPECIAL_CLOCK, SPECIAL_CLOCK_HI, SPECIAL_CLOCK64, SPECIAL_GLOBALTIMER, SPECIAL_GLOBALTIMER_LO, SPECIAL_GLOBALTIMER_HI,
     SPECIAL_DYNAMIC_SMEM_SIZE, SPECIAL_TOTAL_SMEM_SIZE, SPECIAL_WARPSZ,
     SPECIAL_ENVREG0, SPECIAL_ENVREG_LAST = SPECIAL_ENVREG0 + 31,
+    SPECIAL_CLUSTERID_X, SPECIAL_CLUSTERID_Y, SPECIAL_CLUSTERID_Z, SPECIAL_NCLUSTERID_X, SPECIAL_NCLUSTERID_Y, SPECIAL_NCLUSTERID_Z,
+    SPECIAL_CLUSTER_CTAID_X, SPECIAL_CLUSTER_CTAID_Y, SPECIAL_CLUSTER_CTAID_Z,
+    SPECIAL_CLUSTER_NCTAID_X, SPECIAL_CLUSTER_NCTAID_Y, SPECIAL_CLUSTER_NCTAID_Z, SPECIAL_CLUSTER_CTARANK, SPECIAL_CLUSTER_NCTARANK,
     SPECIAL_COUNT
 };
 /* clang-format on */

@@ -110,7 +110,9 @@ static const char *const mode_words[] = {[MODE_NONE] = NULL,
                                          [MODE_BULK_LOAD] = "shared.global",
                                          [MODE_BULK_STORE] = "global.shared",
                                          [MODE_BULK_SHARED] = "shared.shared",
-                                         [MODE_IGNORE] = "ignore_src"};
+                                         [MODE_BULK_VALUES] = "shared.values",
+                                         [MODE_IGNORE] = "ignore_src",
+                                         [MODE_WAIT] = "wait"};
 static const char *const atom_words[] = {
     [ATOM_NONE] = NULL, [ATOM_ADD] = "add", [ATOM_MIN] = "min", [ATOM_MAX] = "max",
     [ATOM_AND] = "and", [ATOM_OR] = "or",   [ATOM_XOR] = "xor", [ATOM_EXCH] = "exch",

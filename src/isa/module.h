@@ -70,7 +70,9 @@ struct function {
     uint32_t local_align;
     uint32_t shared_bytes; /* static shared memory its code, and all it can call, uses: [0, shared_bytes) */
     uint32_t shared_base;  /* kernels: where it begins in the window: native code has the system's before it */
-    uint32_t required_ntid[3], max_ntid[3]; /* 0: not given */
+    uint32_t required_ntid[3], max_ntid[3];           /* 0: not given */
+    uint32_t required_cluster[3], max_cluster_blocks; /* 0: not given */
+    bool needs_cluster;                               /* the launch has to say which (.explicitcluster) */
     uint32_t min_nctapersm, max_nreg;
     const char *refused;      /* native code: what of it is not executed, so that it is not launched; NULL: nothing */
     uint32_t given_registers; /* native code: what the file says that a thread has; 0: nobody has said */

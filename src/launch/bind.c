@@ -258,6 +258,7 @@ enum status bind_launch(const struct launch_file *file, unsigned index, const st
     *out = (struct launch){.kernel = b.kernel, .params = b.params, .work_dim = step->dimensions};
     out->dynamic_shared_bytes = (uint32_t)(b.shared_end - dynamic_start);
     out->workspace = step->has_workspace ? parts->buffers[step->workspace].address : 0;
+    memcpy(out->cluster, step->cluster, sizeof out->cluster);
     memcpy(out->grid, step->grid, sizeof out->grid);
     memcpy(out->block, step->block, sizeof out->block);
     memcpy(out->global_offset, step->global_offset, sizeof out->global_offset);

@@ -267,15 +267,15 @@ static enum status read_args(const struct launch_parser *p, const struct yaml_no
 }
 
 static enum status read_launch(const struct launch_parser *p, const struct yaml_node *node, struct launch_step *out) {
-    static const char *const keys[] = {"kernel",         "grid",          "block",     "args",
-                                       "dynamic_shared", "global_offset", "workspace", NULL};
+    static const char *const keys[] = {"kernel",        "grid",      "block",   "args", "dynamic_shared",
+                                       "global_offset", "workspace", "cluster", NULL};
     *out = (struct launch_step){.at = node, .args_at = node, .grid = {1, 1, 1}, .block = {1, 1, 1}};
     enum status status = yaml_known_keys(p->yaml, node, "a launch", keys, p->report);
     if (node->kind != YAML_MAP)
         return status;
     const struct yaml_node *grid, *block, *args = yaml_get(node, "args");
     const struct yaml_node *shared = yaml_get(node, "dynamic_shared"), *offset = yaml_get(node, "global_offset");
-    const struct yaml_node *workspace = yaml_get(node, "workspace");
+    const struct yaml_node *workspace = yaml_get(node, "workspace"), *cluster = yaml_get(node, "cluster");
     enum status missing = need(p, node, "a launch", "kernel", &out->kernel_at);
     keep(&missing, need(p, node, "a launch", "grid", &grid));
     keep(&missing, need(p, node, "a launch", "block", &block));
@@ -287,6 +287,10 @@ static enum status read_launch(const struct launch_parser *p, const struct yaml_
     keep(&status, read_sizes(p, block, "block", 1, out->block, &out->dimensions));
     if (offset)
         keep(&status, read_sizes(p, offset, "global_offset", 0, out->global_offset, &out->dimensions));
+    if (cluster) {
+        out->cluster[0] = out->cluster[1] = out->cluster[2] = 1;
+        keep(&status, read_sizes(p, cluster, "cluster", 1, out->cluster, &out->dimensions));
+    }
     uint64_t bytes = 0;
     if (shared)
         keep(&status, yaml_unsigned(p->yaml, shared, "dynamic_shared", UINT32_MAX, &bytes, p->report));

@@ -38,8 +38,8 @@ struct launch_arg {
 struct launch_step {
     const char *kernel;
     const struct yaml_node *at, *kernel_at, *args_at;
-    uint32_t grid[3], block[3], global_offset[3];
-    uint32_t dimensions; /* the longest of grid and block */
+    uint32_t grid[3], block[3], cluster[3], global_offset[3]; /* cluster: of blocks; 0: as the kernel says */
+    uint32_t dimensions;                                      /* the longest of grid and block */
     uint32_t dynamic_shared_bytes;
     bool has_workspace; /* blocks may wait for each other */
     unsigned workspace; /* the buffer where they meet */

@@ -208,6 +208,8 @@ static const char *launch_text(struct launch_record *record) {
     const char *text = arena_printf(arena, "launches:\n  - kernel: %s\n    grid: %s\n    block: %s\n",
                                     yaml_word(arena, launch->kernel->name), yaml_sizes(arena, launch->grid, dimensions),
                                     yaml_sizes(arena, launch->block, dimensions));
+    if (launch->cluster[0])
+        text = arena_printf(arena, "%s    cluster: %s\n", text, yaml_sizes(arena, launch->cluster, dimensions));
     if (launch->global_offset[0] || launch->global_offset[1] || launch->global_offset[2])
         text = arena_printf(arena, "%s    global_offset: %s\n", text,
                             yaml_sizes(arena, launch->global_offset, dimensions));

@@ -200,6 +200,14 @@ static enum status legal_match_wide(struct legal *l, const struct inst *inst) {
     return STATUS_OK;
 }
 
+/* A register of clusters, which none of the targets has; NULL: none. */
+static const char *cluster_special(const struct inst *inst) {
+    for (unsigned i = 0; i < inst->src_count; i++)
+        if (inst->src[i].kind == OPERAND_SPECIAL && inst->src[i].reg >= SPECIAL_CLUSTERID_X)
+            return special_name((enum special)inst->src[i].reg);
+    return NULL;
+}
+
 static enum status legal_inst(struct legal *l, const struct inst *inst) {
     const enum type type = (enum type)inst->type;
     switch ((enum op)inst->op) {
@@ -250,6 +258,8 @@ static enum status legal_inst(struct legal *l, const struct inst *inst) {
     case OP_MBARRIER:
     case OP_LDMATRIX:
     case OP_BULK:
+    case OP_MAPA:
+    case OP_CTARANK:
     case OP_STMATRIX:
     case OP_TILE_LOAD:
     case OP_TILE_STORE:
@@ -332,6 +342,8 @@ static bool keeps_guard(const struct legal *l, const struct inst *inst) {
 /* One instruction; with a guard that its sequence cannot carry, behind a branch. */
 static enum status legal_guarded(struct legal *l, const struct inst *inst) {
     struct inst *at = ARENA_NEW(l->to->arena, struct inst); /* the ends of blocks keep it */
+    if (cluster_special(inst))
+        return legal_refuse(l, inst, cluster_special(inst));
     *at = *inst;
     l->at.at = at;
     l->start_block = l->at.block;

@@ -201,10 +201,11 @@ lower_function lower_mov, lower_cvt, lower_cvt_eighths, lower_cvt_pack, lower_cv
 lower_function lower_ld, lower_st, lower_cond_acc, lower_snoop, lower_prefetch, lower_atom,
     lower_membar; /* lower_memory.c */
 lower_function lower_cp_async, lower_cp_wait, lower_cp_commit, lower_cp_arrive, lower_mbarrier,
-    lower_pending_count;                                                /* lower_async.c */
-lower_function lower_bulk, lower_bulk_prefetch, lower_bulk_unsupported; /* lower_bulk.c */
-lower_function lower_cluster_barrier, lower_mapa, lower_ctarank, lower_setmaxnreg, lower_griddepcontrol,
-    lower_fence_proxy, lower_fence_barriers;                                                 /* lower_cluster.c */
+    lower_pending_count; /* lower_async.c */
+lower_function lower_bulk, lower_bulk_prefetch, lower_bulk_reduce, lower_async_store, lower_async_red,
+    lower_bulk_unsupported; /* lower_bulk.c */
+lower_function lower_cluster_arrive, lower_cluster_wait, lower_mapa, lower_ctarank, lower_setmaxnreg,
+    lower_griddepcontrol, lower_fence_proxy, lower_fence_barriers;                           /* lower_cluster.c */
 lower_function lower_ldmatrix, lower_stmatrix, lower_movmatrix, lower_mma, lower_mma_sparse; /* lower_matrix.c */
 lower_function lower_wmma, lower_wmma_memory, lower_wgmma, lower_wgmma_order; /* lower_wmma.c, lower_wgmma.c */
 lower_function lower_tex, lower_surface, lower_image_query;                   /* lower_image.c */

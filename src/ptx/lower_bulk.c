@@ -29,39 +29,144 @@ static bool lower_shared_pair(struct parser *parser, struct statement *statement
     return true;
 }
 
+/* Operands behind those that every copy of the form has. */
+struct bulk_more {
+    bool spreads; /* to all blocks that a mask names */
+    bool hints;   /* at a policy of the L2, which changes no result */
+};
+
 /* The words behind cp.async.bulk, and whence and whither they copy. */
-static bool take_copy(struct statement *statement, struct inst *inst) {
+static bool take_copy(struct statement *statement, struct inst *inst, struct bulk_more *more) {
     struct opcode_words words = words_behind_mnemonic(statement);
     inst->space = SPACE_GLOBAL;
     if (take(&words, ".global")) {
         inst->mode = MODE_BULK_STORE;
-        return take(&words, ".shared::cta") && take(&words, ".bulk_group") && is_over(&words);
-    }
-    if (!take_shared(&words))
-        return false;
-    inst->mode = MODE_BULK_LOAD;
-    if (!take(&words, ".global")) {
-        inst->mode = MODE_BULK_SHARED, inst->space = SPACE_SHARED;
-        if (!take(&words, ".shared::cta"))
+        if (!take(&words, ".shared::cta") || !take(&words, ".bulk_group"))
             return false;
+    } else {
+        if (!take_shared(&words))
+            return false;
+        inst->mode = MODE_BULK_LOAD;
+        if (!take(&words, ".global")) {
+            inst->mode = MODE_BULK_SHARED, inst->space = SPACE_SHARED;
+            if (!take(&words, ".shared::cta"))
+                return false;
+        }
+        if (!take(&words, ".mbarrier::complete_tx::bytes"))
+            return false;
+        more->spreads = inst->mode == MODE_BULK_LOAD && take(&words, ".multicast::cluster");
     }
-    return take(&words, ".mbarrier::complete_tx::bytes") && is_over(&words);
+    more->hints = inst->mode != MODE_BULK_SHARED && take(&words, ".L2::cache_hint");
+    return is_over(&words);
 }
 
-/* src[0] the address in inst->space, src[1] and src[2] that of shared memory, bytes, src[4] and src[5] the barrier of loads. */
+/* src[0] the address in inst->space, src[1] and src[2] that of shared memory, bytes, src[4] and src[5] the barrier of loads, src[6] the
+ * blocks that get the bytes. */
 bool lower_bulk(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst *inst = &build->inst;
     const struct raw *raw = statement->operands;
-    if (!take_copy(statement, inst))
+    struct bulk_more more = {false, false};
+    struct inst_build ignored = {.inst = {0}};
+    if (!take_copy(statement, inst, &more))
         return refuse(parser, statement, "asynchronous copies");
     const bool loads = inst->mode == MODE_BULK_LOAD, completes = inst->mode != MODE_BULK_STORE;
-    const unsigned operands = completes ? 4 : 3;
+    const unsigned operands = completes ? 4 : 3, all = operands + more.spreads + more.hints;
     inst->type = inst->stype = TYPE_B64;
-    return lower_count(parser, statement, operands, operands) &&
-           lower_address(parser, statement, build, &raw[loads ? 1 : 0]) &&
+    return lower_count(parser, statement, all, all) && lower_address(parser, statement, build, &raw[loads ? 1 : 0]) &&
            lower_shared_pair(parser, statement, build, &raw[loads ? 0 : 1]) &&
            lower_source(parser, statement, build, &raw[2], TYPE_U32, false) &&
-           (!completes || lower_shared_pair(parser, statement, build, &raw[3]));
+           (!completes || lower_shared_pair(parser, statement, build, &raw[3])) &&
+           (!more.spreads || lower_source(parser, statement, build, &raw[4], TYPE_B16, false)) &&
+           (!more.hints || lower_source(parser, statement, &ignored, &raw[all - 1], TYPE_B64, false));
+}
+
+/* ---- what changes shared memory of the cluster, and tells a barrier there ---- */
+
+static const struct reduction {
+    const char *text, *types; /* types: those that PTX has it of */
+    enum atom atom;
+} reductions[] = {{".add", ".u32.s32.u64", ATOM_ADD}, {".min", ".u32.s32", ATOM_MIN}, {".max", ".u32.s32", ATOM_MAX},
+                  {".inc", ".u32", ATOM_INC},         {".dec", ".u32", ATOM_DEC},     {".and", ".b32", ATOM_AND},
+                  {".or", ".b32", ATOM_OR},           {".xor", ".b32", ATOM_XOR}};
+
+/* What is done, and the type of what it is done to. */
+static bool take_reduction(struct opcode_words *words, enum atom *atom, enum type *type) {
+    static const char *const texts[] = {".u32", ".s32", ".u64", ".b32"};
+    static const enum type types[] = {TYPE_U32, TYPE_S32, TYPE_U64, TYPE_B32};
+    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
+        if (!take(words, reductions[i].text))
+            continue;
+        const int which = take_one(words, texts, sizeof texts / sizeof *texts);
+        if (which < 0 || !strstr(reductions[i].types, texts[which]))
+            return false;
+        *atom = reductions[i].atom, *type = types[which];
+        return true;
+    }
+    return false;
+}
+
+/* Of global memory it would be atomics, which in time are performed elsewhere: refused. */
+bool lower_bulk_reduce(struct parser *parser, struct statement *statement, struct inst_build *build) {
+    struct opcode_words words = words_behind_mnemonic(statement);
+    struct inst *inst = &build->inst;
+    const struct raw *raw = statement->operands;
+    enum atom atom;
+    enum type type;
+    if (!take(&words, ".async") || !take(&words, ".bulk") || !take(&words, ".shared::cluster") ||
+        !take(&words, ".shared::cta") || !take(&words, ".mbarrier::complete_tx::bytes") ||
+        !take_reduction(&words, &atom, &type) || !is_over(&words))
+        return refuse(parser, statement, "asynchronous copies");
+    inst->mode = MODE_BULK_SHARED, inst->space = SPACE_SHARED;
+    inst->type = TYPE_B64, inst->stype = (uint8_t)type, inst->atom = (uint8_t)atom;
+    return lower_count(parser, statement, 4, 4) && lower_address(parser, statement, build, &raw[0]) &&
+           lower_shared_pair(parser, statement, build, &raw[1]) &&
+           lower_source(parser, statement, build, &raw[2], TYPE_U32, false) &&
+           lower_shared_pair(parser, statement, build, &raw[3]);
+}
+
+/* src[0] the address, src[1] and src[2] the barrier, and the values. */
+static bool lower_values(struct parser *parser, struct statement *statement, struct inst_build *build, enum type type,
+                         unsigned count) {
+    struct inst *inst = &build->inst;
+    const struct raw *raw = statement->operands;
+    inst->mode = MODE_BULK_VALUES, inst->space = SPACE_SHARED;
+    inst->type = inst->stype = (uint8_t)type;
+    if (!lower_count(parser, statement, 3, 3) || !lower_address(parser, statement, build, &raw[0]) ||
+        !lower_shared_pair(parser, statement, build, &raw[2]))
+        return false;
+    if ((raw[1].kind == RAW_VECTOR ? raw[1].count : 1) != count)
+        return parser_error(parser, raw[1].token, "'%s' takes %u values", forms_opcode_text(parser, statement), count);
+    for (unsigned i = 0; i < count; i++) {
+        const struct raw *value = raw[1].kind == RAW_VECTOR ? &statement->parts[raw[1].first + i] : &raw[1];
+        if (!lower_source(parser, statement, build, value, type, false))
+            return false;
+    }
+    return true;
+}
+
+bool lower_async_store(struct parser *parser, struct statement *statement, struct inst_build *build) {
+    static const char *const texts[] = {".b32", ".b64", ".u32", ".u64", ".s32", ".s64", ".f32", ".f64"};
+    static const enum type types[] = {TYPE_B32, TYPE_B64, TYPE_U32, TYPE_U64, TYPE_S32, TYPE_S64, TYPE_F32, TYPE_F64};
+    struct opcode_words words = words_behind_mnemonic(statement);
+    (void)take(&words, ".weak");
+    if (!take(&words, ".shared::cluster") || !take(&words, ".mbarrier::complete_tx::bytes"))
+        return refuse(parser, statement, "asynchronous copies");
+    const unsigned count = take(&words, ".v4") ? 4 : take(&words, ".v2") ? 2 : 1;
+    const int which = take_one(&words, texts, sizeof texts / sizeof *texts);
+    if (which < 0 || !is_over(&words) || (count == 4 && type_bytes(types[which]) == 8))
+        return refuse(parser, statement, "asynchronous copies");
+    return lower_values(parser, statement, build, types[which], count);
+}
+
+bool lower_async_red(struct parser *parser, struct statement *statement, struct inst_build *build) {
+    struct opcode_words words = words_behind_mnemonic(statement);
+    enum atom atom;
+    enum type type;
+    if (!take(&words, ".relaxed") || !take(&words, ".cluster") || !take(&words, ".shared::cluster") ||
+        !take(&words, ".mbarrier::complete_tx::bytes") || !take_reduction(&words, &atom, &type) || !is_over(&words))
+        return refuse(parser, statement, "asynchronous copies");
+    build->inst.atom = (uint8_t)atom;
+    return lower_values(parser, statement, build, type, 1);
 }
 
 bool lower_bulk_unsupported(struct parser *parser, struct statement *statement, struct inst_build *build) {
@@ -71,10 +176,13 @@ bool lower_bulk_unsupported(struct parser *parser, struct statement *statement, 
 
 bool lower_bulk_prefetch(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst_build ignored = {.inst = {0}};
-    const struct opcode_words words = words_behind_mnemonic(statement);
+    struct opcode_words words = words_behind_mnemonic(statement);
+    const bool hints = take(&words, ".L2::cache_hint");
     build->inst.space = SPACE_GLOBAL;
     if (!is_over(&words))
         return refuse(parser, statement, "asynchronous copies");
-    return lower_count(parser, statement, 2, 2) && lower_address(parser, statement, build, &statement->operands[0]) &&
-           lower_source(parser, statement, &ignored, &statement->operands[1], TYPE_U32, false);
+    return lower_count(parser, statement, 2u + hints, 2u + hints) &&
+           lower_address(parser, statement, build, &statement->operands[0]) &&
+           lower_source(parser, statement, &ignored, &statement->operands[1], TYPE_U32, false) &&
+           (!hints || lower_source(parser, statement, &ignored, &statement->operands[2], TYPE_B64, false));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clusters of one block, which every launch has that names no other; and what changes nothing here but takes its turn of issue. */
+/* Clusters of blocks; and what changes nothing here but takes its turn of issue. */
 #include "ptx/words.h"
 
 static bool refuse(struct parser *parser, struct statement *statement, const char *group) {
@@ -10,68 +10,75 @@ static bool refuse(struct parser *parser, struct statement *statement, const cha
 
 enum { CLUSTER_BARRIER = 16 }; /* behind those that programs number: simt/barrier.h */
 
-/* arrive orders as a fence and does not wait; wait is a barrier of the block, so that who arrives and never waits holds the others up. */
-bool lower_cluster_barrier(struct parser *parser, struct statement *statement, struct inst_build *build) {
+/* Threads arrive, go on, and wait later for those of all blocks of the cluster. */
+static bool lower_cluster_barrier(struct parser *parser, struct statement *statement, struct inst_build *build,
+                                  bool waits) {
     static const char *const orders[] = {".release", ".relaxed", ".acquire"};
     struct inst *inst = &build->inst;
     struct opcode_words words = words_behind_mnemonic(statement);
     const int order = take_one(&words, orders, 3);
-    const bool waits = inst->op == OP_BAR;
+    inst->mode = waits ? MODE_WAIT : MODE_ARRIVE;
     if (take(&words, ".aligned"))
         inst->flags |= FLAG_ALIGNED;
     if (!is_over(&words) || (order >= 0 && waits != (order == 2)))
         return refuse(parser, statement, "clusters");
-    if (waits) {
-        inst->mode = MODE_SYNC, inst->scope = SCOPE_CLUSTER;
-        build->src[inst->src_count++] = (struct operand){.kind = OPERAND_IMM, .imm = CLUSTER_BARRIER};
-        build->src[inst->src_count++] = (struct operand){.kind = OPERAND_NONE};
-    } else if (order == 1)
-        inst->op = OP_NOP;
-    else
-        inst->order = ORDER_RELEASE, inst->scope = SCOPE_CTA;
+    inst->scope = SCOPE_CLUSTER;
+    if (!waits)
+        inst->order = order == 1 ? ORDER_RELAXED : ORDER_RELEASE;
+    build->src[inst->src_count++] = (struct operand){.kind = OPERAND_IMM, .imm = CLUSTER_BARRIER};
+    build->src[inst->src_count++] = (struct operand){.kind = OPERAND_NONE};
     return lower_count(parser, statement, 0, 0);
 }
 
-/* mapa d, a, b: the address a in block b of the cluster, of which there is one. */
-bool lower_mapa(struct parser *parser, struct statement *statement, struct inst_build *build) {
-    struct inst *inst = &build->inst;
-    const struct raw *raw = statement->operands;
-    struct inst_build ignored = {.inst = {0}};
-    struct opcode_words words = words_behind_mnemonic(statement);
-    const bool in_shared = take(&words, ".shared::cluster");
-    inst->type = take(&words, ".u32") ? TYPE_U32 : TYPE_U64;
-    if ((inst->type == TYPE_U64 && !take(&words, ".u64")) || !is_over(&words))
-        return refuse(parser, statement, "clusters");
-    inst->stype = inst->type;
-    if (!lower_count(parser, statement, 3, 3) ||
-        !lower_destination(parser, statement, build, &raw[0], (enum type)inst->type, false) ||
-        !lower_source(parser, statement, &ignored, &raw[2], TYPE_U32, false))
-        return false;
-    if (raw[1].kind != RAW_SYMBOL || !in_shared)
-        return lower_source(parser, statement, build, &raw[1], (enum type)inst->type, false);
-    if (raw[1].symbol->kind != SYMBOL_VARIABLE || raw[1].symbol->space != SPACE_SHARED)
-        return parser_error(parser, raw[1].token, "'%s' is not a .shared variable", raw[1].symbol->name);
-    build->src[inst->src_count++] =
-        (struct operand){.kind = OPERAND_ADDRESS, .symbol = raw[1].symbol, .imm = (uint64_t)raw[1].offset};
+bool lower_cluster_arrive(struct parser *parser, struct statement *statement, struct inst_build *build) {
+    return lower_cluster_barrier(parser, statement, build, false);
+}
+bool lower_cluster_wait(struct parser *parser, struct statement *statement, struct inst_build *build) {
+    return lower_cluster_barrier(parser, statement, build, true);
+}
+
+/* An address of shared memory: a variable where the instruction says that it takes such, or a register. */
+static bool lower_shared_address(struct parser *parser, struct statement *statement, struct inst_build *build,
+                                 const struct raw *raw, enum type type) {
+    if (raw->kind != RAW_SYMBOL || build->inst.space != SPACE_SHARED)
+        return lower_source(parser, statement, build, raw, type, false);
+    if (raw->symbol->kind != SYMBOL_VARIABLE || raw->symbol->space != SPACE_SHARED)
+        return parser_error(parser, raw->token, "'%s' is not a .shared variable", raw->symbol->name);
+    build->src[build->inst.src_count++] =
+        (struct operand){.kind = OPERAND_ADDRESS, .symbol = raw->symbol, .imm = (uint64_t)raw->offset};
     return true;
 }
 
-/* getctarank d, a: which block's memory it is; ever that of rank 0. */
-bool lower_ctarank(struct parser *parser, struct statement *statement, struct inst_build *build) {
-    struct inst *inst = &build->inst;
-    const struct raw *raw = statement->operands;
-    struct inst_build ignored = {.inst = {0}};
+/* The space, which is generic where none is written, and the width of addresses. */
+static bool take_width(struct statement *statement, struct inst *inst, enum type *type) {
     struct opcode_words words = words_behind_mnemonic(statement);
-    (void)take(&words, ".shared::cluster");
-    const bool is_long = take(&words, ".u64");
-    if ((!is_long && !take(&words, ".u32")) || !is_over(&words))
+    inst->space = take(&words, ".shared::cluster") ? SPACE_SHARED : SPACE_GENERIC;
+    *type = take(&words, ".u32") ? TYPE_U32 : TYPE_U64;
+    return (*type == TYPE_U32 || take(&words, ".u64")) && is_over(&words);
+}
+
+/* mapa d, a, b: the address a in block b of the cluster. */
+bool lower_mapa(struct parser *parser, struct statement *statement, struct inst_build *build) {
+    const struct raw *raw = statement->operands;
+    enum type type;
+    if (!take_width(statement, &build->inst, &type))
         return refuse(parser, statement, "clusters");
-    inst->type = inst->stype = TYPE_U32;
-    build->src[inst->src_count++] = (struct operand){.kind = OPERAND_IMM, .imm = 0};
+    build->inst.type = build->inst.stype = (uint8_t)type;
+    return lower_count(parser, statement, 3, 3) && lower_destination(parser, statement, build, &raw[0], type, false) &&
+           lower_shared_address(parser, statement, build, &raw[1], type) &&
+           lower_source(parser, statement, build, &raw[2], TYPE_U32, false);
+}
+
+/* getctarank d, a: which block's memory it is. */
+bool lower_ctarank(struct parser *parser, struct statement *statement, struct inst_build *build) {
+    const struct raw *raw = statement->operands;
+    enum type type;
+    if (!take_width(statement, &build->inst, &type))
+        return refuse(parser, statement, "clusters");
+    build->inst.type = TYPE_U32, build->inst.stype = (uint8_t)type;
     return lower_count(parser, statement, 2, 2) &&
            lower_destination(parser, statement, build, &raw[0], TYPE_U32, false) &&
-           (raw[1].kind == RAW_SYMBOL ||
-            lower_source(parser, statement, &ignored, &raw[1], is_long ? TYPE_U64 : TYPE_U32, false));
+           lower_shared_address(parser, statement, build, &raw[1], type);
 }
 
 /* ---- what takes a turn of issue ---- */

@@ -265,5 +265,7 @@ bool lower_isspacep(struct parser *parser, struct statement *statement, struct i
         source->kind == RAW_REGISTER ? type_bytes((enum type)source->type) == 8 : parser->module->address_bytes == 8;
     build->inst.type = is_long ? TYPE_U64 : TYPE_U32;
     build->inst.stype = build->inst.type;
+    if (strstr(forms_opcode_text(parser, statement), "::cluster")) /* the memory of other blocks too */
+        build->inst.scope = SCOPE_CLUSTER;
     return lower_source(parser, statement, build, source, (enum type)build->inst.type, false);
 }

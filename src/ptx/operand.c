@@ -44,33 +44,6 @@ static bool parse_special(struct parser *parser, struct raw *raw, const struct n
     return true;
 }
 
-/* Clusters of one block: a cluster's place is its block's; the block's in the cluster is 0. */
-static bool parse_cluster_special(struct parser *parser, struct raw *raw, const struct name *name, bool *found) {
-    static const struct {
-        const char *text;
-        bool is_vector, is_of_grid;
-        uint8_t value; /* of a component; of the grid: the first enum special */
-    } known[] = {{"%clusterid", true, true, SPECIAL_CTAID_X}, {"%nclusterid", true, true, SPECIAL_NCTAID_X},
-                 {"%cluster_ctaid", true, false, 0},          {"%cluster_nctaid", true, false, 1},
-                 {"%cluster_ctarank", false, false, 0},       {"%cluster_nctarank", false, false, 1}};
-    *found = true;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(name->text, known[i].text) != 0)
-            continue;
-        const unsigned index = known[i].is_vector ? component(parser->at) : 0;
-        if (index >= 3)
-            return parser_error(parser, raw->token, "'%s' needs one of .x, .y, .z", name->text);
-        if (known[i].is_vector)
-            parser_advance(parser);
-        raw->kind = known[i].is_of_grid ? RAW_SPECIAL : RAW_CONSTANT;
-        raw->reg = known[i].value + index;
-        raw->constant = (struct constant){.bits = known[i].value};
-        return true;
-    }
-    *found = false;
-    return true;
-}
-
 static bool parse_vector_register(struct parser *parser, struct statement *statement, struct raw *raw,
                                   const struct binding *binding) {
     unsigned index = component(parser->at);
@@ -135,9 +108,6 @@ static bool parse_name(struct parser *parser, struct statement *statement, struc
     if (!binding) {
         if (name->special)
             return parse_special(parser, raw, name);
-        bool is_of_cluster = false;
-        if (name->text[0] == '%' && (!parse_cluster_special(parser, raw, name, &is_of_cluster) || is_of_cluster))
-            return is_of_cluster && raw->kind != RAW_NONE;
         const char *group = name->text[0] == '%' ? forms_refused_special(name->text) : NULL;
         if (group)
             return parser_unsupported(parser, raw->token, name->text, group);

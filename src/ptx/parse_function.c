@@ -23,15 +23,6 @@ static bool parse_triple(struct parser *parser, uint32_t out[3], const char *wha
     return true;
 }
 
-/* Clusters of one block need nothing that is not there. */
-static bool parse_cluster_shape(struct parser *parser, const struct token *token) {
-    uint32_t shape[3];
-    if (!parse_triple(parser, shape, "blocks of a cluster"))
-        return false;
-    return (shape[0] == 1 && shape[1] == 1 && shape[2] == 1) ||
-           parser_unsupported(parser, token, ".reqnctapercluster", "clusters");
-}
-
 /* Between the header of a function and its body. */
 static bool parse_performance(struct parser *parser, struct function *function) {
     for (;;) {
@@ -58,6 +49,8 @@ static bool parse_performance(struct parser *parser, struct function *function) 
             fine = parser_expect_count(parser, UINT32_MAX, token->name->text, &value);
             if (directive == DIRECTIVE_MINNCTAPERSM)
                 function->min_nctapersm = (uint32_t)value;
+            else if (directive == DIRECTIVE_MAXCLUSTERRANK)
+                function->max_cluster_blocks = (uint32_t)value;
             else if (directive == DIRECTIVE_MAXNREG)
                 function->max_nreg = (uint32_t)value;
             break;
@@ -67,13 +60,16 @@ static bool parse_performance(struct parser *parser, struct function *function) 
             break;
         case DIRECTIVE_PRAGMA: fine = parse_location_directive(parser, directive); break;
         case DIRECTIVE_EXPLICITCLUSTER:
+            parser_advance(parser);
+            function->needs_cluster = true;
+            break;
         case DIRECTIVE_BLOCKSARECLUSTERS:
             parser_advance(parser);
             fine = parser_unsupported(parser, token, token->name->text, "clusters");
             break;
         case DIRECTIVE_REQNCTAPERCLUSTER:
             parser_advance(parser);
-            fine = parse_cluster_shape(parser, token);
+            fine = parse_triple(parser, function->required_cluster, "blocks of a cluster");
             break;
         default:
             if (token->kind == TOKEN_DOT)
@@ -81,8 +77,7 @@ static bool parse_performance(struct parser *parser, struct function *function) 
             return true;
         }
         /* An unsupported directive is noted, and the function still read. */
-        if (!fine && directive != DIRECTIVE_EXPLICITCLUSTER && directive != DIRECTIVE_REQNCTAPERCLUSTER &&
-            directive != DIRECTIVE_BLOCKSARECLUSTERS)
+        if (!fine && directive != DIRECTIVE_BLOCKSARECLUSTERS)
             return false;
     }
 }
@@ -154,6 +149,9 @@ static void take_header(struct function *function, const struct function *header
     function->local_align = header->local_align;
     memcpy(function->required_ntid, header->required_ntid, sizeof function->required_ntid);
     memcpy(function->max_ntid, header->max_ntid, sizeof function->max_ntid);
+    memcpy(function->required_cluster, header->required_cluster, sizeof function->required_cluster);
+    function->max_cluster_blocks = header->max_cluster_blocks;
+    function->needs_cluster = header->needs_cluster;
     function->min_nctapersm = header->min_nctapersm;
     function->max_nreg = header->max_nreg;
     function->text_line = header->text_line;

@@ -5,7 +5,7 @@
 
 #include "simt/executor.h"
 
-/* Those that programs number, and that of barrier.cluster. */
+/* Those that programs number, and that of barrier.cluster, at which threads arrive before they wait (simt/waiting.h). */
 enum { CLUSTER_BARRIER = 16, BARRIERS };
 
 struct barrier {

@@ -11,6 +11,8 @@
 struct waiting_block {
     uint32_t alive; /* threads that have not ended */
     unsigned first_warp, warp_count;
+    bool in_cluster;     /* with other blocks: whoever has them says when its barrier opens */
+    uint32_t at_cluster; /* threads that have arrived at the cluster's barrier since it opened last */
     uint32_t begun;      /* bit for each barrier at which threads have arrived since it opened last */
     struct waits *waits; /* [warp] */
     struct barrier barriers[BARRIERS];
@@ -28,6 +30,7 @@ struct waiting_mode {
     uint32_t (*named)(const void *owner, unsigned warp, unsigned lane, uint32_t pc);
     /* The operation of lanes that have all come; they go on. False: it faults. */
     bool (*execute)(void *owner, unsigned warp, const struct group *group, uint32_t alive);
+    bool arrives_by_waiting; /* at the cluster's barrier: it is one of the block, and who only arrived there has not */
 };
 
 /* Who calls. */
@@ -45,6 +48,8 @@ static inline bool waiting_stays(const struct inst *code, const struct executed 
 /* A group of the slot has executed a barrier. threads: of each lane; NULL: the warp's of the slot. */
 void waiting_arrive(struct waiting_block *block, const struct waiting_caller *caller, unsigned slot,
                     const uint16_t *threads, const struct executed *executed);
+/* All threads of the cluster have arrived at its barrier: those of this block go on. */
+void waiting_open_cluster(struct waiting_block *block, const struct waiting_caller *caller);
 /* Have all lanes come that the group's warp-level operation names? */
 bool waiting_is_whole(const struct waiting_caller *caller, unsigned warp, const struct group *group);
 /* The group, of which the mechanism has heard, waits at its warp-level operation for those that it names; sets that are complete

@@ -18,6 +18,7 @@ struct waiting {
 /* Of one warp. No two have the same lane, or the same pc and place. */
 struct waits {
     unsigned count;
+    uint32_t at_cluster; /* lanes that have arrived at the cluster's barrier since it opened last */
     struct waiting *items;
 };
 

@@ -266,7 +266,8 @@ static void check_kernels(unsigned *device) {
     IS(cudaLaunchCooperativeKernel(function, (struct dim3){9999, 1, 1}, (struct dim3){256, 1, 1}, arguments, 0, NULL),
        720);
     OK(cudaLaunchKernelExC(&how, function, arguments));
-    const struct attribute cooperative = {.id = 2, .value = {1}}, cluster = {.id = 4, .value = {2}};
+    const struct attribute cooperative = {.id = 2, .value = {1}},
+                           cluster = {.id = 4, .value = {[0] = 2, [4] = 1, [8] = 1}};
     struct configuration together = {
         .grid = {8, 1, 1}, .block = {1, 1, 1}, .attributes = &cooperative, .attribute_count = 1};
     OK(cudaLaunchCooperativeKernel(address(meet), (struct dim3){8, 1, 1}, (struct dim3){1, 1, 1}, arguments, 0, NULL));

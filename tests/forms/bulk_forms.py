@@ -57,6 +57,14 @@ def loads():
     body += wait("WAIT") + copy_out(256)
     memory = data[:8] + [0] * 16 + data[16:32] + [0] * 24
     yield case(f"{form} twice", body, [form], data, [(4 * i, 4, word) for i, word in enumerate(memory)], SHARED, block=32, how=HOW)
+    # to the blocks of a mask, of which there is one; and with a policy of the L2
+    data = [generator.getrandbits(32) for _ in range(64)]
+    for more, operands in ((".multicast::cluster", ", %h"), (".L2::cache_hint", ", %policy"), (".multicast::cluster.L2::cache_hint", ", %h, %policy")):
+        spread = form + more
+        body = begin() + "    .reg .b64 %policy; mov.u64 %policy, 0; mov.u16 %h, 1;\n    @%q bra BEHIND;\n"
+        body += "    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 256;\n"
+        body += f"    {spread} [area], [%in], 256, [bar]{operands};\nBEHIND:\n" + wait("WAIT") + copy_out(256)
+        yield case(spread, body, [spread], data, [(4 * i, 4, word) for i, word in enumerate(data)], SHARED, block=32, how=HOW)
     # every thread its own copy
     data = [generator.getrandbits(32) for _ in range(32 * 4)]
     body = begin(32) + "    .reg .b64 %own; mov.u64 %t, area; mad.wide.u32 %own, %i, 16, %t; mad.wide.u32 %in, %i, 16, %in;\n"
@@ -82,6 +90,12 @@ def stores():
         words = [0] * 4 + data[:128] + [0] * 4 + data[128:252]
         forms = [form, *groups, wait_form, "fence.proxy.async.shared::cta"]
         yield case(f"{form}{read}", body, forms, data, [(4 * i, 4, w) for i, w in enumerate(words)], SHARED, block=32, how=HOW)
+    hinted = form + ".L2::cache_hint"
+    data = [generator.getrandbits(32) for _ in range(32)]
+    body = "    .reg .b64 %policy; mov.u64 %policy, 0; mov.u64 %t, area; mad.wide.u32 %a, %i, 4, %in; ld.global.u32 %x, [%a];\n"
+    body += "    mad.wide.u32 %a, %i, 4, %t; st.shared.u32 [%a], %x;\n    fence.proxy.async.shared::cta;\n    bar.sync 0;\n    setp.ne.u32 %q, %i, 0;\n"
+    body += f"    @%q bra END;\n    {hinted} [%out], [area], 128, %policy;\n    cp.async.bulk.commit_group;\n    cp.async.bulk.wait_group 0;\n"
+    yield case(hinted, body, [hinted], data, [(4 * i, 4, w) for i, w in enumerate(data)], SHARED, block=32, how=HOW)
     form = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
     data = [generator.getrandbits(32) for _ in range(32)]
     body = begin() + "    mov.u64 %t, area; mad.wide.u32 %a, %i, 4, %in; ld.global.u32 %x, [%a];\n"
@@ -90,9 +104,9 @@ def stores():
     body += f"    {form} [%t+256], [%t+16], 112, [bar];\nBEHIND:\n" + wait("WAIT") + copy_out(384)
     memory = data + [0] * 32 + data[4:32] + [0] * 4
     yield case(form, body, [form, "fence.proxy.async"], data, [(4 * i, 4, w) for i, w in enumerate(memory)], SHARED, block=32, how=HOW)
-    form = "cp.async.bulk.prefetch.L2.global"
-    body = f"    {form} [%in], 64;\n    st.global.u32 [%out], 7;\n"
-    yield case(form, body, [form], [0] * 16, [(0, 4, 7)], block=1, how=HOW)
+    for form, policy in (("cp.async.bulk.prefetch.L2.global", ""), ("cp.async.bulk.prefetch.L2.global.L2::cache_hint", ", %t")):
+        body = f"    mov.u64 %t, 0; {form} [%in], 64{policy};\n    st.global.u32 [%out], 7;\n"
+        yield case(form, body, [form], [0] * 16, [(0, 4, 7)], block=1, how=HOW)
 
 
 def wrong():
@@ -109,7 +123,7 @@ def wrong():
     for opcode, operands, group in (
         ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes", "[area], [%in, {%x, %x}], [bar]", "asynchronous copies"),
         ("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32", "[%out], [area], 16", "asynchronous copies"),
-        (LOAD.format(".shared::cluster") + ".multicast::cluster", "[area], [%in], 16, [bar], %h", "asynchronous copies"),
+        (LOAD.format(".shared::cta") + ".multicast::cluster.multicast::cluster", "[area], [%in], 16, [bar], %h, %h", "asynchronous copies"),
     ):
         yield case(opcode, f"    {opcode} {operands};\n", [opcode], [], [], SHARED, out_bytes=8, outcome=REFUSED, message=[group])
 

@@ -163,7 +163,7 @@ static void wrong_modules(void **state) {
         {HEADER ".global .u32 x", "but the text ends"},
         {HEADER ".entry k() { ret;", "function 'k' has no end: '}' is missing"},
         {HEADER ".entry k() .wrong 3 { ret; }", "unknown directive '.wrong' of a function"},
-        {HEADER ".entry k() .reqnctapercluster 2 { ret; }", "unsupported: .reqnctapercluster (clusters)"},
+        {HEADER ".entry k() .blocksareclusters { ret; }", "unsupported: .blocksareclusters (clusters)"},
         {HEADER ".entry k() { .loc 70000 1 1 ret; }", "file number is 70000; the limit is 65535"},
         {HEADER ".global .align 3 .b8 x;", "alignment must be a power of two"},
         {HEADER "/* never closed", "comment without an end"},
