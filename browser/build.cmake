@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # The program as WebAssembly, heddle.js and heddle.wasm, for Node.js and for the page, and the page itself: heddle.html, with everything inside it.
 # Commands that start processes or need a database are not in it (src/cli/commands.def).
-list(FILTER cli_sources EXCLUDE REGEX "/src/cli/(calibrate|cc|exec|exec_.*|points|ptxas|repro|rerun|suite|suite_points|survey|sweep|sweep_report)[.]c$")
+list(FILTER cli_sources EXCLUDE REGEX "/src/cli/(artifact|artifact_text|calibrate|cc|exec|exec_.*|points|ptxas|repro|rerun|suite|suite_points|survey|sweep|sweep_report)[.]c$")
 add_executable(heddle ${cli_sources})
 target_link_directories(heddle PRIVATE ${YAML_LIBRARY_DIRS})
 target_link_libraries(heddle PRIVATE heddle_core)
 target_compile_definitions(heddle PRIVATE ${version_definition} ${share_definitions} HEDDLE_LIBRARY_FOLDER="lib/heddle" HEDDLE_LIBEXEC_FOLDER="libexec")
-# configs lie where a program that was installed looks for them. Memory grows, as results may be large; Node.js sees the folder of
-# the host below /host. A program ends and begins anew for each command: nothing of the one before stays.
+# configs lie where a program that was installed looks for them. Memory grows, as results may be large. A program
+# ends and begins anew for each command: nothing of the one before stays.
 target_link_options(heddle PRIVATE -O2 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2GB -sTOTAL_STACK=8MB -sEXIT_RUNTIME=1
-  -sMODULARIZE=1 -sEXPORT_NAME=heddleModule -sINVOKE_RUN=0 -sFORCE_FILESYSTEM=1 "-sEXPORTED_RUNTIME_METHODS=[FS,callMain]"
-  "SHELL:--embed-file ${PROJECT_SOURCE_DIR}/configs@/usr/share/heddle/configs"
+  -sMODULARIZE=1 -sEXPORT_NAME=heddleModule -sINVOKE_RUN=0 -sFORCE_FILESYSTEM=1 -sNODEJS_CATCH_EXIT=0 -sNODEJS_CATCH_REJECTION=0
+  "-sEXPORTED_RUNTIME_METHODS=[FS,callMain]")
+file(GLOB_RECURSE embedded_configs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/configs/*)
+target_link_options(heddle PRIVATE "SHELL:--embed-file ${PROJECT_SOURCE_DIR}/configs@/usr/share/heddle/configs"
   "SHELL:--embed-file ${PROJECT_SOURCE_DIR}/share/heddle/step.html@/usr/share/heddle/step.html"
   "SHELL:--embed-file ${PROJECT_SOURCE_DIR}/share/heddle/builtins.cl@/usr/share/heddle/builtins.cl")
+set_target_properties(heddle PROPERTIES LINK_DEPENDS
+  "${embedded_configs};${PROJECT_SOURCE_DIR}/share/heddle/step.html;${PROJECT_SOURCE_DIR}/share/heddle/builtins.cl")
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cli/report.c PROPERTIES COMPILE_DEFINITIONS HEDDLE_REPORT_PAGE)
 find_program(HEDDLE_NODE NAMES node nodejs REQUIRED NO_CMAKE_FIND_ROOT_PATH)
 file(GLOB report_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/report/src/* ${PROJECT_SOURCE_DIR}/report/build.js)

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What Linux gives and WebAssembly does not. base/memory.h, in the place of base/memory.c: no page can be reserved and left
  * untouched, so what is reserved is there, and large reservations are refused; whoever asks for less gets it. One processor, no
- * process whose limits could be set, and no signal that stops a run. */
+ * process whose limits could be set, no signal that stops a run, and no terminal: emscripten says that there is one, of an unset
+ * width. */
 #include "base/memory.h"
 #include "store/child.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 int sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *set) {
     (void)process, (void)bytes, (void)set;
@@ -24,6 +27,12 @@ int __sched_cpucount(size_t bytes, const cpu_set_t *set) {
 int prlimit(pid_t process, int what, const struct rlimit *wanted, struct rlimit *had) {
     (void)process, (void)what, (void)wanted, (void)had;
     return -1;
+}
+
+int isatty(int descriptor) {
+    (void)descriptor;
+    errno = ENOTTY;
+    return 0;
 }
 
 #define RESERVE_MOST_BYTES (UINT64_C(128) << 20) /* a simulated GPU has no more in a browser */

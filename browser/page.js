@@ -3,7 +3,7 @@
 // browser/build.js puts here: the program, packed, its script, examples, machines and mechanisms.
 'use strict';
 const $ = id => document.getElementById(id);
-const buttons = ['run', 'step', 'compare', 'report', 'why'];
+const buttons = ['run', 'step', 'compare', 'report', 'why', 'flow'];
 let program = null; // heddle.wasm, when it is unpacked
 let worker = null, result = null, begun = 0;
 
@@ -54,6 +54,7 @@ function busy(is) {
 }
 
 function show(text, page) {
+    $('help').hidden = true;
     $('out').hidden = Boolean(page);
     $('page').hidden = !page;
     $('out').textContent = text;
@@ -76,6 +77,7 @@ const actions = {
     report: () => ({commands: [{words: ['run', 'launch.yaml', '-o', 'result.json', ...one()], writes: ['result.json']},
         {words: ['report', 'result.json', '-o', 'report.html'], writes: ['report.html']}], page: 'report.html'}),
     why: () => ({commands: [{words: ['why', 'launch.yaml', ...one()], writes: []}]}),
+    flow: () => ({commands: [{words: ['show', 'launch.yaml', '--cfg'], writes: []}]}),
 };
 
 async function act(name) {

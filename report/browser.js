@@ -5,11 +5,12 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 
-export async function openBrowser(program) {
+// more: flags besides those that every test needs.
+export async function openBrowser(program, more = []) {
     const profile = mkdtempSync(join(tmpdir(), 'heddle-report-'));
     const child = spawn(program, ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
         '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-extensions', '--force-color-profile=srgb',
-        '--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'], {stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe']});
+        '--remote-debugging-pipe', `--user-data-dir=${profile}`, ...more, 'about:blank'], {stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe']});
     const [to, from] = [child.stdio[3], child.stdio[4]];
     const waiting = new Map(), listeners = [];
     let number = 0, buffer = '';

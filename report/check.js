@@ -343,6 +343,20 @@ expect((Buffer.from(paper.data, 'base64').toString('latin1').match(/\/Type \/Pag
 expect(await browser.evaluate('document.querySelectorAll("section.page").length') === 1, 'after printing more than one page stays');
 
 passed('printed');
+// The page of heddle step: its controls go where they say, as its own list of issues has it.
+run('step', join(root, 'examples/collatz.yaml'), '--gpu', 'fung-8800', '--html', 'step.html');
+await browser.page('Page.navigate', {url: `file://${join(folder, 'step.html')}`});
+await settle(browser);
+const issue = click => browser.evaluate(`${click}; Number(/issue (\\d+) of/.exec(document.getElementById('place').textContent)[1])`);
+const control = id => issue(`document.getElementById('${id}').click()`);
+const [divergent, issues] = await browser.evaluate('[steps.flatMap((step, i) => i && step.diverged ? [i + 1] : []), steps.length]');
+expect(divergent.length > 1 && issues > divergent[1], `step.html: ${divergent.length} divergent branches of ${issues} issues`);
+expect(await control('parting') === divergent[0] && await control('parting') === divergent[1], 'step.html: next divergence');
+expect(await browser.evaluate("/diverge/.test(document.getElementById('outcome').textContent)"), 'step.html: a divergent branch is not said');
+expect(await control('next') === divergent[1] + 1 && await control('back') === divergent[1] && await control('first') === 1, 'step.html: next, back, first');
+expect(await issue("dispatchEvent(new KeyboardEvent('keydown', {key: 'd'}))") === divergent[0], 'step.html: the key d');
+
+passed('steps of step.html');
 // 50 MB stay responsive.
 const megabytes = makeLarge();
 await browser.page('Emulation.setDeviceMetricsOverride', {width: 1600, height: 900, deviceScaleFactor: 1, mobile: false});

@@ -40,10 +40,12 @@ function fromWhy(result) {
     return [
         h('p', {class: 'soft'}, 'From heddle why: the launch was repeated with one part of the machine ideal at a time.'),
         why.grid && why.grid.idle >= 0.02 && h('p', {id: 'small-grid'}, `The grid is too small for the machine: ${why.grid.too_small} of ${why.grid.launches} launches have fewer blocks than its ${why.grid.sms} SMs, and ${percent(why.grid.idle)} of the SMs' time goes by without one.`),
+        why.units && why.units.limit && h('p', {id: 'units-taken'}, `The ${why.units.title} are the limit: in ${percent(why.units.taken)} of the schedulers' slots a warp was ready and all of them were taken, most often at `,
+            codeAt(lines.get(place(why.units)) || why.units), `. To need them less, ${why.units.act}.`),
         worth.length ? h('ol', {class: 'costs'}, worth.map(part => h('li', {}, h('b', {}, `${part.title[0].toUpperCase()}${part.title.slice(1)} would save ${percent(part.gain)}`),
             ` of the time (${whole(part.cycles)} cycles instead of ${whole(why.cycles)}): ${part.act}.`,
             part.lines.length ? [' Most of it at ', codeAt(lines.get(place(part.lines[0])) || part.lines[0]), ` (${percent(part.lines[0].share)} of the gain).`] : '')))
-            : h('p', {}, 'None of the parts alone would save 2 %: the launch is held by the instructions it issues, or by how they wait for each other.'),
+            : !(why.units && why.units.limit) && h('p', {}, 'None of the parts alone would save 2 %: the launch is held by the instructions it issues, or by how they wait for each other.'),
         h('h3', {}, 'Every ideal part'),
         table([
             {title: 'if there were', left: true, text: part => part.title, key: part => part.title},

@@ -14,10 +14,11 @@ struct arena_block {
     struct arena_block *next;
     size_t bytes, used; /* of data[] */
     size_t written;     /* so much of it may not be 0, of an earlier lifetime */
-    alignas(16) unsigned char data[];
+    unsigned char data[];
 };
 
-enum { ALIGNMENT = 16, FIRST_BLOCK_BYTES = 4096, LAST_BLOCK_BYTES = 1 << 20 };
+/* malloc's own alignment is less than ours on some hosts: 8 bytes in WebAssembly. */
+enum { ALIGNMENT = 16, MALLOC_ALIGNMENT = alignof(max_align_t), FIRST_BLOCK_BYTES = 4096, LAST_BLOCK_BYTES = 1 << 20 };
 
 /* Under AddressSanitizer every object is a block of its own, so that running over one is seen. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -73,7 +74,7 @@ static struct arena_block *block_for(struct arena *arena, size_t bytes, size_t a
         if (skip <= head->bytes - head->used && bytes <= head->bytes - head->used - skip)
             return head;
     }
-    size_t extra = alignment > ALIGNMENT ? alignment - 1 : 0;
+    size_t extra = alignment > MALLOC_ALIGNMENT ? alignment - 1 : 0;
     if (bytes > SIZE_MAX - extra - sizeof(struct arena_block))
         arena_out_of_memory(arena);
     size_t wanted = bytes + extra;

@@ -37,7 +37,8 @@ static enum status no_memory(struct report *report, const char *path, size_t byt
 struct opened {
     int fd;
     const char *path;
-    size_t limit_bytes, guess_bytes; /* guess 0: nothing is known */
+    uint64_t limit_bytes; /* may be more than a host of 32 bits can hold */
+    size_t guess_bytes;   /* 0: nothing is known */
 };
 
 /* Reads to the end, also from standard input and files that lie about their size. */
@@ -57,17 +58,18 @@ static enum status read_all(const struct opened *file, struct arena *arena, char
             return refuse(report, STATUS_INVALID, path, "cannot read");
         length += (size_t)got;
         if (length > file->limit_bytes)
-            return report_add(report, STATUS_INVALID, "%s: larger than the limit of %zu bytes for such a file", path,
-                              file->limit_bytes);
+            return report_add(report, STATUS_INVALID, "%s: larger than the limit of %llu bytes for such a file", path,
+                              (unsigned long long)file->limit_bytes);
         if (got == 0)
             break;
         if (length == capacity) {
-            char *more = try_alloc(arena, capacity * 2 + 1);
+            const size_t twice = capacity < SIZE_MAX / 2 ? capacity * 2 : SIZE_MAX - 1; /* no host has the latter */
+            char *more = try_alloc(arena, twice + 1);
             if (!more)
-                return no_memory(report, path, capacity * 2);
+                return no_memory(report, path, twice);
             memcpy(more, buffer, length);
             buffer = more;
-            capacity *= 2;
+            capacity = twice;
         }
     }
     buffer[length] = '\0';
@@ -81,14 +83,14 @@ static enum status refuse_kind(struct report *report, const char *path, mode_t m
     return report_add(report, STATUS_INVALID, "%s: only ordinary files are read, and this is %s", path, kind);
 }
 
-enum status file_read_input(const char *path, size_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
+enum status file_read_input(const char *path, uint64_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
                             struct report *report) {
     const struct opened input = {.fd = STDIN_FILENO, .path = "standard input", .limit_bytes = limit_bytes};
     return strcmp(path, "-") == 0 ? read_all(&input, arena, data, bytes, report)
                                   : file_read(path, limit_bytes, arena, data, bytes, report);
 }
 
-enum status file_read(const char *path, size_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
+enum status file_read(const char *path, uint64_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
                       struct report *report) {
     struct stat about = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* or a pipe without a writer keeps us here */
@@ -98,13 +100,13 @@ enum status file_read(const char *path, size_t limit_bytes, struct arena *arena,
         close(fd);
         return refuse_kind(report, path, about.st_mode);
     }
-    const size_t guess_bytes = about.st_size > 0 ? (size_t)about.st_size : 0;
+    const uint64_t guess_bytes = about.st_size > 0 ? (uint64_t)about.st_size : 0;
     if (guess_bytes > limit_bytes) {
         close(fd);
-        return report_add(report, STATUS_INVALID, "%s: %zu bytes, larger than the limit of %zu for such a file", path,
-                          guess_bytes, limit_bytes);
+        return report_add(report, STATUS_INVALID, "%s: %llu bytes, larger than the limit of %llu for such a file", path,
+                          (unsigned long long)guess_bytes, (unsigned long long)limit_bytes);
     }
-    const struct opened file = {fd, path, limit_bytes, guess_bytes};
+    const struct opened file = {fd, path, limit_bytes, guess_bytes < SIZE_MAX / 2 ? (size_t)guess_bytes : 0};
     enum status status = read_all(&file, arena, data, bytes, report);
     close(fd);
     return status;

@@ -6,15 +6,16 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* The file's bytes with a NUL behind them, in the arena. A file bigger than `limit_bytes` is refused: STATUS_INVALID, as is
  * one that cannot be read, and what is no regular file: a pipe or a device may have no end, and may never begin. The message
  * names the path. Every file that is read is read here. */
-enum status file_read(const char *path, size_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
+enum status file_read(const char *path, uint64_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
                       struct report *report);
 /* The same for what the user named; "-" is standard input. */
-enum status file_read_input(const char *path, size_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
+enum status file_read_input(const char *path, uint64_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
                             struct report *report);
 /* Writes a neighbour and renames it, so that readers see the old file or the new one and never a part. What is not a
  * regular file (/dev/stdout, a pipe) is written directly. STATUS_SYSTEM when the host refuses. No write of this file raises

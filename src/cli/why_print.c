@@ -77,11 +77,11 @@ static void print_acts(const struct why *why, unsigned most, struct arena *arena
         const struct why_part *part = &why->parts[why->order[i]];
         fputc('\n', to);
         text_wrap(arena_printf(arena, "%u. %s would save %.0f %%: %s.", i + 1, part->ideal->title, 100 * part->gain,
-                               part->ideal->act),
+                               part->act),
                   3, to);
         print_lines(why, part, most, arena, to);
     }
-    if (!why->worth)
+    if (!why->worth && !why_units_are_the_limit(&why->units))
         text_wrap(arena_printf(arena,
                                "\nNone of these parts alone would save %.0f %%: the launch is held by the instructions "
                                "it issues, or by how they wait for each other.",
@@ -109,8 +109,25 @@ static void print_grid(const struct why *why, struct arena *arena, FILE *to) {
         0, to);
 }
 
+/* Nor where its units are busy: they do what the kernel asks for. */
+static void print_units(const struct why *why, struct arena *arena, FILE *to) {
+    const struct why_units *units = &why->units;
+    if (!why_units_are_the_limit(units))
+        return;
+    fputc('\n', to);
+    text_wrap(
+        arena_printf(
+            arena,
+            "The %s are the limit: in %.0f %% of the schedulers' slots a warp was ready and all of them were taken, "
+            "most often at %s:%u. To need them less, %s.",
+            units->kind->title, 100 * units->taken, lines_file_name(why->base->module, units->file), units->line,
+            units->kind->act),
+        0, to);
+}
+
 void why_print(const struct why *why, unsigned lines, struct arena *arena, FILE *to) {
     print_table(why, arena, to);
     print_grid(why, arena, to);
+    print_units(why, arena, to);
     print_acts(why, lines, arena, to);
 }

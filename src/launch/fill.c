@@ -5,7 +5,7 @@
 #include "base/words.h"
 #include <string.h>
 
-static enum status read_host_file(void *context, const char *path, size_t limit_bytes, struct arena *arena,
+static enum status read_host_file(void *context, const char *path, uint64_t limit_bytes, struct arena *arena,
                                   struct file_contents *out, struct report *report) {
     (void)context;
     return file_read(path, limit_bytes, arena, &out->data, &out->bytes, report);

@@ -16,7 +16,7 @@ struct file_contents {
 /* How files named by a launch file are read; a caller that must not touch the disk gives its own. */
 struct file_access {
     void *context;
-    enum status (*read)(void *context, const char *path, size_t limit_bytes, struct arena *arena,
+    enum status (*read)(void *context, const char *path, uint64_t limit_bytes, struct arena *arena,
                         struct file_contents *out, struct report *report);
 };
 /* Reads from the host's disk. */

@@ -217,6 +217,14 @@ static void judge_divergence(struct why *why, const struct sm_stats *sm, unsigne
             why->parts[i].own = 0;
 }
 
+/* Where units are taken and hardly ever all threads wait for memory, loads that begin earlier gain nothing. */
+static void judge_latency(struct why *why) {
+    if (why_units_are_the_limit(&why->units) && why->units.memory < WHY_LEAST_GAIN)
+        why->parts[IDEAL_latency].act =
+            "hardly any load is waited for, so what it saves is the first fetch of instructions and the last stores: "
+            "more work in a launch makes that count for less";
+}
+
 /* By own gain, between equals in the order of ideals.def; those that could not be run last. */
 static void put_in_order(struct why *why) {
     for (unsigned i = 0; i < IDEAL_COUNT; i++) {
@@ -250,10 +258,11 @@ static void analyse_all(struct why *why, const struct why_work *work) {
     why->cycles = base->cycles;
     why->issued = timed.sm.slots ? (double)issued / (double)timed.sm.slots : 0;
     why_look_at_grids(why->base, &why->grid);
+    why_look_at_units(&timed.sm, lines, count, &why->units);
     for (unsigned i = 0; i < IDEAL_COUNT; i++) {
         struct why_run *job = work->jobs[i + 1];
         struct why_part *part = &why->parts[i];
-        *part = (struct why_part){.ideal = &ideals[i], .status = job->status};
+        *part = (struct why_part){.ideal = &ideals[i], .status = job->status, .act = ideals[i].act};
         part->message = arena_strdup(&why->arena, report_text(&job->report));
         if (job->status)
             continue;
@@ -265,6 +274,7 @@ static void analyse_all(struct why *why, const struct why_work *work) {
     for (unsigned i = 0; i < IDEAL_COUNT; i++)
         why->parts[i].own = own_gain(why, &why->parts[i]);
     judge_divergence(why, &timed.sm, base->machine.warp_size);
+    judge_latency(why);
     put_in_order(why);
 }
 

@@ -33,7 +33,7 @@ struct why_line {
 struct why_part {
     const struct ideal *ideal;
     enum status status; /* not STATUS_OK: it could not be run, `message` says why */
-    const char *message;
+    const char *message, *act;
     uint64_t cycles;
     double gain; /* part of the launch's time that it saves; negative: slower */
     double own;  /* of that, what no narrower ideal part gains already; never negative */
@@ -51,6 +51,25 @@ struct why_grid {
 /* Of a run whose launches are done. */
 void why_look_at_grids(const struct run *base, struct why_grid *out);
 
+/* The execution units that schedulers found taken most often. */
+enum { WHY_UNIT_KINDS = 5 };
+struct why_unit_kind {
+    const char *name, *title, *act;
+};
+struct why_units {
+    const struct why_unit_kind *kind;
+    double taken;  /* part of the schedulers' slots in which a warp was ready and all of them were taken */
+    double memory; /* part in which every thread waited for memory */
+    unsigned file; /* the line at which most of those slots went by */
+    uint32_t line;
+};
+/* Units that are taken in a smaller part of the slots are not what holds a launch back. */
+#define WHY_LEAST_TAKEN 0.2
+struct line_stats;
+void why_look_at_units(const struct sm_stats *sm, const struct line_stats *lines, unsigned count,
+                       struct why_units *out);
+bool why_units_are_the_limit(const struct why_units *units);
+
 struct why_work;
 
 struct why {
@@ -60,6 +79,7 @@ struct why {
     uint64_t cycles;
     double issued; /* part of the slots in which something issued */
     struct why_grid grid;
+    struct why_units units;
     struct why_part parts[IDEAL_COUNT];
     unsigned order[IDEAL_COUNT]; /* of parts, by their own gain */
     unsigned worth;              /* how many of them are worth acting on */

@@ -35,7 +35,7 @@ static json_t *part_json(const struct why *why, const struct why_part *part) {
     json_object_set_new(out, "gain", json_real(part->gain));
     json_object_set_new(out, "own_gain", json_real(part->own));
     json_object_set_new(out, "same_memory", json_boolean(part->same_memory));
-    json_object_set_new(out, "act", json_string(part->ideal->act));
+    json_object_set_new(out, "act", json_string(part->act));
     json_object_set_new(out, "lines", lines_json(why, part));
     return out;
 }
@@ -44,6 +44,14 @@ static json_t *grid_json(const struct why_grid *grid) {
     return json_pack("{s:i, s:i, s:i, s:o, s:o, s:f}", "sms", (int)grid->sms, "launches", (int)grid->launches,
                      "too_small", (int)grid->small, "fewest_blocks", result_count(grid->fewest), "most_blocks",
                      result_count(grid->most), "idle", grid->idle);
+}
+
+static json_t *units_json(const struct why *why) {
+    const struct why_units *units = &why->units;
+    return json_pack("{s:s, s:s, s:f, s:b, s:s, s:i, s:s}", "name", units->kind->name, "title", units->kind->title,
+                     "taken", units->taken, "limit", (int)why_units_are_the_limit(units), "file",
+                     lines_file_name(why->base->module, units->file), "line", (int)units->line, "act",
+                     units->kind->act);
 }
 
 char *why_write(struct why *why, struct arena *arena, size_t *length) {
@@ -55,6 +63,7 @@ char *why_write(struct why *why, struct arena *arena, size_t *length) {
     json_object_set_new(root, "cycles", result_count(why->cycles));
     json_object_set_new(root, "issued", json_real(why->issued));
     json_object_set_new(root, "grid", grid_json(&why->grid));
+    json_object_set_new(root, "units", units_json(why));
     for (unsigned i = 0; i < IDEAL_COUNT; i++)
         json_array_append_new(parts, part_json(why, &why->parts[why->order[i]]));
     for (unsigned i = 0; i < why->worth; i++)

@@ -77,7 +77,8 @@ enum status trace_add(struct trace_writer *writer, const struct trace_launch *la
     uint8_t *packed = whole ? malloc(bound) : NULL;
     const size_t bytes = packed ? ZSTD_compress(packed + LENGTH_BYTES, bound - LENGTH_BYTES, whole, raw, LEVEL) : 0;
     free(whole);
-    if (!packed || ZSTD_isError(bytes) || writer->count + bytes + LENGTH_BYTES + MAGIC_BYTES > FILE_BYTES_MAX) {
+    if (!packed || ZSTD_isError(bytes) ||
+        (uint64_t)writer->count + bytes + LENGTH_BYTES + MAGIC_BYTES > FILE_BYTES_MAX) {
         free(packed);
         return report_add(report, STATUS_SYSTEM, "the trace of kernel '%s' does not fit into memory, or %llu GiB",
                           launch->kernel, (unsigned long long)(FILE_BYTES_MAX >> 30));

@@ -302,6 +302,26 @@ class CommandLine(unittest.TestCase):
         done = heddle("why", path, "--set", "sm.count=0")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
 
+    def test_why_names_the_units_that_are_the_limit(self):
+        loop = ODD.replace(" xor.b32 %r4, %r4, 7;", " sin.approx.f32 %f1, %f1;").replace("%r<5>;", "%r<5>; .reg .f32 %f<5>;")
+        loop = loop.replace("@%p1 bra E", "bra E").replace(" xor.b32 %r4, %r4, 9;", "".join(f" sin.approx.f32 %f{i}, %f{i};" for i in (2, 3, 4)))
+        self.write("sfu.ptx", loop)
+        path = self.write("sfu.yaml", "module: sfu.ptx\nlaunches: [{kernel: odd, grid: 60, block: 256}]\n")
+        said = " ".join(self.run_ok("why", path, "--gpu", "gtx480", "-o", self.folder / "sfu.json").stdout.split())
+        found = json.loads((self.folder / "sfu.json").read_text())
+        result = json.loads(self.run_ok("run", path, "--gpu", "gtx480", "-o", "-").stdout)["total"]
+        units = found["units"]
+        self.assertEqual((units["name"], units["limit"]), ("sfu", True))
+        self.assertAlmostEqual(units["taken"], result["stall_stages"]["sfu"] / result["slots"])
+        self.assertGreater(units["taken"], 0.3)
+        self.assertIn("sin", loop.split("\n")[units["line"] - 1])
+        self.assertIn("The special-function units are the limit", said)
+        self.assertNotIn("load ahead", said)
+        # four times the units, and they are not
+        more = self.run_ok("why", path, "--gpu", "gtx480", "--set", "sm.sfu_units=16", "-o", self.folder / "more.json").stdout
+        self.assertFalse(json.loads((self.folder / "more.json").read_text())["units"]["limit"])
+        self.assertNotIn("are the limit", more)
+
     def test_oracle_gains_on_the_odd_even_loop_what_was_published(self):
         if not has_clang():
             self.skipTest("clang is not here")
