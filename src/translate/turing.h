@@ -103,6 +103,7 @@ bool turing_half(struct translation *t);
 bool turing_convert(struct translation *t);
 bool turing_memory(struct translation *t);
 bool turing_atomic(struct translation *t);
+bool turing_barrier(struct translation *t);
 bool turing_warp(struct translation *t);
 bool turing_control_flow(struct translation *t);
 

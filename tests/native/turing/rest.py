@@ -2,9 +2,11 @@
 """Listings of floats, calls, copies, counters and barriers: with them, the random integers and the share of the forms every row of turing.def that
 Heddle runs is executed without a toolkit (rows.py); what it does not run is refused by name."""
 import os
+import random
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../forms"))
+from async_forms import Barrier  # noqa: E402
 from formats import F32  # noqa: E402
 from listing import INPUT, Listing, M32, warp  # noqa: E402
 
@@ -66,6 +68,80 @@ def calls():
     yield Listing("the address of other code", "LEPC R20, @THERE@; MOV R22, RZ; :THERE MOV R22, R8", lambda t: [FIRST + 0x20, 0, t], sms=(90,))
 
 
+SHARED_90 = "S2UR UR7, SR_CgaCtaId; UMOV UR6, 0x400; ULEA UR6, UR7, UR6, 0x18; MOV R12, UR6; "  # shared memory begins behind the system's
+
+
+def steps(seed, results):
+    """Random operations of one thread on a barrier in memory that are allowed, and what they answer: missing arrivals of tokens, waits."""
+    rng = random.Random(f"SYNCS {seed}")
+    count, code, answers = rng.randrange(4, 9), [], []
+    barrier = Barrier(count)
+    code.append(f"UMOV UR4, {2 * (0x100000 - count):#x}; UMOV UR5, {(0x100000 - count) << 11 & M32:#x}; SYNCS.EXCH.64 URZ, [UR6], UR4")
+
+    def give(text, answer):
+        code.append(text.replace("RESULT", f"R{20 + len(answers)}"))
+        answers.append(answer)
+    while len(answers) < results:
+        number = rng.randrange(1, 4)
+        kind = rng.choice(("A1T0", "ACNT", "ACNT.NOCOMPLETE", "A1T0.DROP", "EXPECT_TX.RED", "COMPLETE_TX.RED", "A1TR", "copies", "copies counted"))
+        token, before = "R10", (barrier.pending, barrier.phase)
+        if kind.startswith("A1T0"):
+            number = 1
+        arrivals = 0 if kind.endswith("TX.RED") or kind == "copies counted" else number if kind.startswith("ACNT") else 1
+        if arrivals > barrier.pending or (kind == "ACNT.NOCOMPLETE" and number == barrier.pending) or (kind == "A1T0.DROP" and barrier.expected < 3):
+            continue
+        if kind == "COMPLETE_TX.RED" and barrier.bytes < number:
+            continue
+        where = rng.choice(("[UR6]", "[R12+URZ]"))
+        code.append(f"MOV R13, {number:#x}")
+        if kind == "EXPECT_TX.RED":
+            barrier.expect(number)
+            token = "RZ"
+        elif kind == "COMPLETE_TX.RED":
+            barrier.complete(number)
+            token = "RZ"
+        elif kind == "copies":
+            barrier.arrive(1)
+            token = "RZ"
+        elif kind == "copies counted":
+            token = "RZ"
+        else:
+            if kind == "A1TR":
+                barrier.expect(number)
+            barrier.arrive(arrivals, kind.endswith("DROP"))
+        if kind.startswith("copies"):
+            code.append(f"ARRIVES.LDGSTSBAR.64.{'NOINC' if kind == 'copies' else 'INC'} [UR6]")
+        else:
+            code.append(f"SYNCS.ARRIVE.TRANS64.{kind} {token}, {where}, {'RZ' if kind.startswith('A1T0') else 'R13'}")
+        if token == "R10":
+            give("SHF.R.U32.HI R14, RZ, 0xb, R11; LOP3.LUT R14, R14, 0xfffff, RZ, 0xc0, !PT; IADD3 RESULT, -R14, 0x100000, RZ", before[0])
+            if barrier.phase - before[1] <= 1:
+                give(f"SYNCS.PHASECHK.TRANS64 P1, {where}, R11; SEL RESULT, R7, RZ, P1", int(barrier.phase != before[1]))
+        parity = rng.getrandbits(1)
+        give(f"MOV R14, {parity << 31:#x}; SYNCS.PHASECHK.TRANS64.TRYWAIT P1, {where}, R14; SEL RESULT, R7, RZ, P1", int(barrier.phase % 2 != parity))
+    code.append("SYNCS.CCTL.IV [UR6]")
+    return "; ".join(code), answers
+
+
+def barriers():
+    for seed in range(6):
+        code, answers = steps(seed, 22)
+        start = SHARED_90 + "MOV R7, 0x1; " + "".join(f"MOV R{20 + i}, RZ; " for i in range(len(answers)))
+        yield Listing(f"a barrier in memory, {seed}", start + f"ISETP.NE.AND P0, PT, R8, RZ, PT; @P0 BRA @OVER@; {code}; :OVER NOP",
+                      lambda t, answers=answers: answers if t == 0 else [0] * len(answers), sms=(90,), lines=".shared 64")
+    yield Listing("two warps that meet at a barrier in memory", SHARED_90 + """UMOV UR4, 0x1fff80; UMOV UR5, 0x7ffe0000;
+        ISETP.NE.AND P0, PT, R8, RZ, PT; @P0 BRA @OVER@; SYNCS.EXCH.64 URZ, [UR6+0x100], UR4; :OVER BAR.SYNC 0x0; IMAD R10, R8, 0x4, R12; STS [R10], R9; SYNCS.ARRIVE.TRANS64.A1T0 R14, [R12+URZ+0x100], RZ;
+        :AGAIN SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R12+URZ+0x100], R15; @!P0 BRA @AGAIN@;
+        LOP3.LUT R10, R8, 0x3f, RZ, 0x3c, !PT; IMAD R10, R10, 0x4, R12; LDS R20, [R10]""",
+                  lambda t: [INPUT[63 - t]], sms=(90,), lines=".shared 264")
+    yield Listing("a barrier in memory that waits for no more", SHARED_90 + """UMOV UR4, 0x1ffffe; UMOV UR5, 0x7ffff800; SYNCS.EXCH.64 URZ, [UR6], UR4; MOV R13, 0x2;
+        SYNCS.ARRIVE.TRANS64.ACNT R10, [UR6], R13; MOV R20, R9""", lambda t: [0], sms=(90,), lines=".shared 64", fails="arrivals that its phase does not wait for")
+    meet = SHARED_90 + """IMAD R10, R8, 0x4, R12; STS [R10], R9; UCGABAR_ARV; UCGABAR_WAIT; LOP3.LUT R10, R8, 0x3f, RZ, 0x3c, !PT;
+        IMAD R10, R10, 0x4, R12; LDS R20, [R10]"""
+    yield Listing("a cluster of one block", meet, lambda t: [INPUT[63 - t]], sms=(90,), lines=".shared 256\n.cluster 1 1 1")
+    yield Listing("refused: a cluster of two blocks", meet, lambda t: [0], sms=(90,), lines=".shared 256\n.cluster 2 1 1", fails="clusters of several blocks")
+
+
 def branches():
     def by_mask(form):
         def body(sm):
@@ -81,7 +157,8 @@ def branches():
         BMOV.32.CLEAR R12, B0; BSSY B0, @INNER@; @P1 BRA @OTHER@; MOV R20, 0x2; :OTHER BSYNC B0; :INNER IADD3 R20, R20, R8, RZ; BMOV.32 B0, R12; @P1 BRA @LAST@;
         IADD3 R20, R20, 0x10, RZ; :LAST BSYNC B0; :BEHIND MOV R21, R20""", lambda t: [t + (1 if t & 1 else 0x12)] * 2)
     yield Listing("half of a warp together", """MOV R20, RZ; LOP3.LUT R11, R8, 0x10, RZ, 0xc0, !PT; ISETP.NE.AND P1, PT, R11, RZ, PT; MOV R10, 0xffff;
-        BSSY B0, @LAST@; @P1 BRA @OVER@; WARPSYNC.COLLECTIVE R10, @NEXT@; :NEXT SHFL.IDX PT, R20, R9, 0x4, 0x1f; ENDCOLLECTIVE; :OVER BSYNC B0; :LAST MOV R21, R20""",
+        BSSY B0, @LAST@; @P1 BRA @OVER@; WARPSYNC.COLLECTIVE R10, @NEXT@; :NEXT SHFL.IDX PT, R20, R9, 0x4, 0x1f; ENDCOLLECTIVE;
+        :OVER BSYNC B0; :LAST MOV R21, R20""",
                   lambda t: [0 if t & 16 else INPUT[t // 32 * 32 + 4]] * 2, sms=(90,))
     yield Listing("a trap that no lane comes to", "ISETP.GT.AND P1, PT, R8, 0x1000, PT; MOV R20, R9; @P1 BPT.TRAP 0x1; IADD3 R20, R20, R8, RZ",
                   lambda t: [INPUT[t] + t & M32])
@@ -94,8 +171,8 @@ def memory():
         return f"""{at}; LDG.E R12, desc[UR4][R6.64]; BAR.SYNC 0x0; ATOM.E.POPC.INC.32.STRONG.GPU PT, R10, desc[UR4][R6.64]; BAR.SYNC 0x0;
             LDG.E R20, desc[UR4][R6.64]; IADD3 R10, R10, -R12, RZ; ISETP.LT.U32.AND P1, PT, R10, 0x40, PT; MOV R13, 0x1; SEL R21, R13, RZ, P1"""
     yield Listing("lanes that are counted", counts, lambda t: [INPUT[0] + 64 & M32, 1], sms=FROM_80)
-    def shared(sm):  # that of sm_90 begins behind the system's
-        return "S2UR UR7, SR_CgaCtaId; UMOV UR6, 0x400; ULEA UR6, UR7, UR6, 0x18; MOV R12, UR6; " if sm >= 90 else "MOV R12, RZ; "
+    def shared(sm):
+        return SHARED_90 if sm >= 90 else "MOV R12, RZ; "
     yield Listing("lanes that are counted in shared memory", lambda sm: shared(sm) + """LOP3.LUT R10, R8, 0x3, RZ, 0xc0, !PT; ISETP.NE.AND P1, PT, R10, RZ, PT;
         IMAD R10, R10, 0x4, R12; STS [R10], RZ; BAR.SYNC 0x0; @P1 ATOMS.POPC.INC.32 R11, [R10]; @P1 ATOMS.POPC.INC.32 RZ, [R10]; BAR.SYNC 0x0; LDS R20, [R10]""",
                   lambda t: [32 if t & 3 else 0], sms=FROM_80, lines=".shared 64")
@@ -112,13 +189,11 @@ def refused():
     for body, why, sms in (
             ("FSWZADD R20, R9, R9, PPPPPPPP", "FSWZADD", (75, 80, 86, 89, 90)), ("BMOV.32 B1, MACTIVE", "BMOV", (75, 80, 86, 89, 90)),
             ("BMOV.32 MACTIVE, B1", "BMOV", (75, 80, 86, 89, 90)), ("ARRIVES.LDGSTSBAR.64 [R10]", "ARRIVES", FROM_80),
-            ("ATOMS.ARRIVE.64 R20, [R10]", "mbarrier", FROM_80),
-            ("SYNCS.EXCH.64 URZ, [UR6], UR4", "SYNCS", (90,)), ("SYNCS.ARRIVE.TRANS64.A1T0 R20, [R10], RZ", "SYNCS", (90,)),
-            ("SYNCS.PHASECHK.TRANS64 P0, [R10], R9", "SYNCS", (90,)), ("SYNCS.CCTL.IV [R10]", "SYNCS", (90,)), ("UCGABAR_ARV", "UCGABAR_ARV", (90,)),
-            ("UCGABAR_WAIT", "UCGABAR_WAIT", (90,))):
+            ("ATOMS.ARRIVE.64 R20, [R10]", "mbarrier", FROM_80), ("SYNCS.EXCH.32 URZ, [UR6], UR4", "SYNCS", (90,)),
+            ("SYNCS.ARRIVE.TRANS64.EXPECT_TX.RED.DROP RZ, [R10], R9", "SYNCS", (90,))):
         yield Listing(f"refused: {body}", body + "; MOV R20, R9", lambda t: [0], sms=sms, lines=".shared 64", fails=why)
 
 
 def listings():
-    for of in (floats, calls, branches, memory, refused):
+    for of in (floats, calls, barriers, branches, memory, refused):
         yield from of()

@@ -13,9 +13,8 @@ FORMS = {"FB": (1, 4, 5, 6), "FC": (1, 2, 3, 7), "FALL": (1, 2, 3, 4, 5, 6, 7), 
 # later: matrices, textures, surfaces, bulk copies
 LATER = re.compile(r"[HIBDQ]MMA|MOVM|LDSM|STSM|TEX|TLD|TXD|TXQ|SULD|SUST|SURED|UTMA|UBLK|STAS|TMML")
 
-# refused by name: barriers in memory and of clusters, states of a warp, an addition whose signs nobody knows (rest.py holds them to it)
-REFUSED = {"FSWZADD", "BMOV_FROM_STATE", "BMOV_TO_STATE", "SYNCS_PHASECHK", "SYNCS_ARRIVE", "SYNCS_CCTL", "SYNCS_EXCH", "ARRIVES", "UCGABAR_ARV",
-           "UCGABAR_WAIT"}
+# refused by name: states of a warp, an addition whose signs nobody knows (rest.py holds them to it)
+REFUSED = {"FSWZADD", "BMOV_FROM_STATE", "BMOV_TO_STATE"}
 
 
 class Row:
