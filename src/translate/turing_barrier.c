@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What barriers in shared memory (mbarrier) and of clusters are in the internal form, on sm_90. Their word is Heddle's own (exec/async.c); where code
+/* What barriers in shared memory (mbarrier) and of clusters are in the internal form. On sm_90 their word is Heddle's own (exec/async.c); where code
  * makes one or takes one apart it gets what ptxas 13.0 takes it for: from bit 1 on 2^20 less the arrivals that a phase waits for, from bit
  * 43 on 2^20 less those that are missing, in bit 63 whether the phase is odd. */
 #include "translate/turing.h"
@@ -111,12 +111,16 @@ static void test(struct translation *t) {
     put(t, tries ? MODE_TRY_PARITY : MODE_TEST_PARITY, d, 1, odd);
 }
 
-/* Copies are done at once (LDGSTS). .INC counts one arrival more, which has then come. */
+/* Copies are done at once (LDGSTS). .INC counts one arrival more, which has then come; before sm_90 code before it does. */
 static void arrive_with_copies(struct translation *t) {
     enum { NO_INC = 1, INC };
     const unsigned word = turing_word_of(t, TURING_WORDS_ARRIVE_INC);
-    if (t->program->sm < 90 || (word != NO_INC && word != INC))
-        translate_refuse(t, "a barrier in memory (mbarrier)");
+    if (t->program->sm < 90) {
+        turing_arrive_at_word(t, 0, false);
+        return;
+    }
+    if (word != NO_INC && word != INC)
+        translate_refuse(t, "an arrival of this kind");
     put(t, word == INC ? MODE_COPIES : MODE_COPIES_NO_INC, none, 0, none);
 }
 

@@ -123,7 +123,37 @@ def steps(seed, results):
     return "; ".join(code), answers
 
 
+def steps_before(seed, results):
+    """The same where code makes the word itself, before sm_90: operations and waits."""
+    rng = random.Random(f"ARRIVE {seed}")
+    count, code, answers = rng.randrange(3, 8), [], []
+    barrier = Barrier(count)
+    code.append(f"MOV R10, {(1 << 30) - count:#x}; MOV R11, {(1 << 31) - count:#x}; STS.64 [RZ+0x8], R10")
+    while len(answers) < results:
+        kind = rng.choice(("arrive", "drop", "some", "copies"))
+        before, number = (barrier.pending, barrier.phase), rng.randrange(1, 3)
+        if (kind == "drop" and barrier.expected < 3) or (kind == "some" and number >= barrier.pending):
+            continue
+        code.append({"arrive": "ATOMS.ARRIVE.64 R10, [RZ+0x8]", "drop": "ATOMS.POPC.INC.32 RZ, [RZ+0x8]; ATOMS.ARRIVE.64 R10, [RZ+0x8]",
+                     "some": f"MOV R13, {number:#x}; ATOMS.ADD R11, [RZ+0xc], R13", "copies": "LDS R11, [0xc]; ARRIVES.LDGSTSBAR.64 [RZ+0x8]"}[kind])
+        barrier.arrive(number if kind == "some" else 1, kind == "drop")
+        code.append(f"LOP3.LUT R14, R11, 0x7fffffff, RZ, 0xc0, !PT; MOV R13, 0x80000000; IADD3 R{20 + len(answers)}, R13, -R14, RZ")
+        answers.append(before[0])
+        code.append(f"LDS R14, [0xc]; LOP3.LUT P1, RZ, R14, 0x80000000, R11, 0x48, !PT; SEL R{20 + len(answers)}, R7, RZ, P1")
+        answers.append(int(barrier.phase != before[1]))
+    return "; ".join(code), answers
+
+
 def barriers():
+    for seed in range(4):
+        code, answers = steps_before(seed, 24)
+        start = "MOV R7, 0x1; " + "".join(f"MOV R{20 + i}, RZ; " for i in range(len(answers)))
+        yield Listing(f"a barrier in memory before sm_90, {seed}", start + f"ISETP.NE.AND P0, PT, R8, RZ, PT; @P0 BRA @OVER@; {code}; :OVER NOP",
+                      lambda t, answers=answers: answers if t == 0 else [0] * len(answers), sms=(80, 86, 89), lines=".shared 64")
+    yield Listing("two warps that meet at a barrier in memory before sm_90", """MOV R10, 0x3fffffc0; MOV R11, 0x7fffffc0; ISETP.NE.AND P0, PT, R8, RZ, PT;
+        @!P0 STS.64 [0x100], R10; BAR.SYNC 0x0; IMAD R10, R8, 0x4, RZ; STS [R10], R9; ATOMS.ARRIVE.64 R14, [RZ+0x100]; :AGAIN LDS R16, [0x104];
+        LOP3.LUT P0, RZ, R16, 0x80000000, R15, 0x48, !PT; @!P0 BRA @AGAIN@; LOP3.LUT R10, R10, 0xfc, RZ, 0x3c, !PT; LDS R20, [R10]""",
+                  lambda t: [INPUT[63 - t]], sms=(80, 86, 89), lines=".shared 264")
     for seed in range(6):
         code, answers = steps(seed, 22)
         start = SHARED_90 + "MOV R7, 0x1; " + "".join(f"MOV R{20 + i}, RZ; " for i in range(len(answers)))
@@ -188,8 +218,8 @@ def refused():
     """What is known and not run: the launch says which instruction it is."""
     for body, why, sms in (
             ("FSWZADD R20, R9, R9, PPPPPPPP", "FSWZADD", (75, 80, 86, 89, 90)), ("BMOV.32 B1, MACTIVE", "BMOV", (75, 80, 86, 89, 90)),
-            ("BMOV.32 MACTIVE, B1", "BMOV", (75, 80, 86, 89, 90)), ("ARRIVES.LDGSTSBAR.64 [R10]", "ARRIVES", FROM_80),
-            ("ATOMS.ARRIVE.64 R20, [R10]", "mbarrier", FROM_80), ("SYNCS.EXCH.32 URZ, [UR6], UR4", "SYNCS", (90,)),
+            ("BMOV.32 MACTIVE, B1", "BMOV", (75, 80, 86, 89, 90)), ("ATOM.E.ARRIVE.64.STRONG.GPU PT, R20, desc[UR4][R2.64]", "mbarrier", FROM_80),
+            ("ATOMS.ARRIVE.64 R20, [R10]", "mbarrier", (90,)), ("SYNCS.EXCH.32 URZ, [UR6], UR4", "SYNCS", (90,)),
             ("SYNCS.ARRIVE.TRANS64.EXPECT_TX.RED.DROP RZ, [R10], R9", "SYNCS", (90,))):
         yield Listing(f"refused: {body}", body + "; MOV R20, R9", lambda t: [0], sms=sms, lines=".shared 64", fails=why)
 
