@@ -372,9 +372,18 @@ struct scalar scalar_evaluate(const struct inst *inst, uint64_t a, uint64_t b, u
     return evaluate_integer(inst, a, b, c, e, carry);
 }
 
+/* The upper word has the phase in its highest bit and 2^31 less the arrivals that are missing; the lower one has 2^30 less those of a phase. The last
+ * arrival carries into the phase, and the next phase begins. ptxas 13.0 makes such words and takes them apart. */
+static uint64_t arrived(uint64_t barrier) {
+    const uint32_t low = (uint32_t)barrier, high = (uint32_t)(barrier >> 32) + 1, odd = UINT32_C(1) << 31;
+    const uint32_t first = ((odd >> 1) + low) & (odd - 1);
+    return (uint64_t)(high & (odd - 1) ? high : high | first) << 32 | low;
+}
+
 uint64_t scalar_atomic(enum atom atom, enum type type, bool ftz, uint64_t memory, uint64_t b, uint64_t c) {
     const unsigned bits = type_bits(type);
     switch (atom) {
+    case ATOM_ARRIVE: return arrived(memory);
     case ATOM_ADD: return type_is_float(type) ? float_atomic_add(type, ftz, memory, b) : low_bits(memory + b, bits);
     case ATOM_MIN: return int_extreme(type, memory, b, false);
     case ATOM_MAX: return int_extreme(type, memory, b, true);

@@ -116,7 +116,7 @@ static const char *const mode_words[] = {[MODE_NONE] = NULL,
 static const char *const atom_words[] = {
     [ATOM_NONE] = NULL, [ATOM_ADD] = "add", [ATOM_MIN] = "min", [ATOM_MAX] = "max",
     [ATOM_AND] = "and", [ATOM_OR] = "or",   [ATOM_XOR] = "xor", [ATOM_EXCH] = "exch",
-    [ATOM_CAS] = "cas", [ATOM_INC] = "inc", [ATOM_DEC] = "dec"};
+    [ATOM_CAS] = "cas", [ATOM_INC] = "inc", [ATOM_DEC] = "dec", [ATOM_ARRIVE] = "arrive"};
 static const char *const order_words[] = {
     [ORDER_WEAK] = NULL,         [ORDER_RELAXED] = "relaxed", [ORDER_ACQUIRE] = "acquire",  [ORDER_RELEASE] = "release",
     [ORDER_ACQ_REL] = "acq_rel", [ORDER_SC] = "sc",           [ORDER_VOLATILE] = "volatile"};

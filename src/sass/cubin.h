@@ -62,6 +62,7 @@ enum {
     INFO_MEETING_MASKS = 0x29,
     INFO_REGISTERS = 0x2f,
     INFO_INDIRECT_TARGETS = 0x34,
+    INFO_CLUSTER = 0x3d,
     INFO_BARRIERS = 0x4c,
 };
 

@@ -114,6 +114,7 @@ static bool has_size(const struct info_record *record) {
     switch (record->attribute) {
     case INFO_PARAM:
     case INFO_MAX_THREADS:
+    case INFO_CLUSTER:
     case INFO_REQUIRED_THREADS: return record->format == INFO_SIZED && record->byte_count == 12;
     case INFO_PARAM_BANK: return record->format == INFO_SIZED && record->byte_count == 8;
     case INFO_PARAM_BYTES:
@@ -148,6 +149,7 @@ void cubin_read_info(struct cubin_reader *r, const struct elf_section *section, 
         case INFO_PARAM: read_param(r, section, &record, kernel, count); break;
         case INFO_MAX_THREADS: read_threads(&record, kernel->max_threads); break;
         case INFO_REQUIRED_THREADS: read_threads(&record, kernel->required_threads); break;
+        case INFO_CLUSTER: read_threads(&record, kernel->cluster); break;
         case INFO_INDIRECT_TARGETS: read_ways(r, section, &record, kernel); break;
         case INFO_PARAM_BYTES:
         case INFO_SHARED_PARAM_BYTES: read_param_bytes(r, section, &record, kernel); break;

@@ -199,6 +199,7 @@ struct native_kernel {
     struct native_link *links; /* in its banks and code, which hold 0 there; by bank and offset, none over another */
     unsigned link_count;
     uint32_t max_threads[3], required_threads[3]; /* of a block in x, y, z; 0: nobody has said */
+    uint32_t cluster[3];                          /* blocks of a cluster; the same */
     uint32_t line;
 };
 

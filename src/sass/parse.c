@@ -171,6 +171,8 @@ static void parse_directive(struct listing *listing) {
         parse_threads(parser, kernel->max_threads);
     } else if (parse_word(parser, "reqntid")) {
         parse_threads(parser, kernel->required_threads);
+    } else if (is_turing && parse_word(parser, "cluster")) {
+        parse_threads(parser, kernel->cluster);
     } else if (parse_word(parser, "address")) {
         parse_address_line(parser, &listing->links);
     } else if (parse_word(parser, "targets")) {

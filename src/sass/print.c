@@ -319,6 +319,7 @@ static void add_kernel(struct listing_text *text, const struct native_program *p
         add(text, "\t.local %u\n", (unsigned)kernel->local_bytes);
     add_threads(text, "maxntid", kernel->max_threads);
     add_threads(text, "reqntid", kernel->required_threads);
+    add_threads(text, "cluster", kernel->cluster);
     for (unsigned i = 0; i < kernel->way_count; i++)
         add(text, "\t.targets 0x%x 0x%x\n", (unsigned)kernel->ways[i].from, (unsigned)kernel->ways[i].to);
     for (unsigned i = 0; i < kernel->bank_count; i++)

@@ -83,6 +83,8 @@ struct operand turing_address_of(struct translation *t, unsigned n, enum space s
 void turing_give_order(const struct translation *t, struct inst *inst);
 /* The type of an access and how many registers hold it, by the bits of TURING_WORDS_SIZE. */
 enum type turing_width(unsigned size, unsigned *registers);
+/* Arrives at the barrier before sm_90 that lies at operand n. */
+void turing_arrive_at_word(struct translation *t, unsigned n, bool answers);
 /* `count` registers from operand n on are a vector; false: it was refused. */
 bool turing_fits(struct translation *t, unsigned n, unsigned count);
 
@@ -103,6 +105,7 @@ bool turing_half(struct translation *t);
 bool turing_convert(struct translation *t);
 bool turing_memory(struct translation *t);
 bool turing_atomic(struct translation *t);
+bool turing_barrier(struct translation *t);
 bool turing_warp(struct translation *t);
 bool turing_control_flow(struct translation *t);
 

@@ -200,13 +200,29 @@ static void swap_generic(struct translation *t, enum space space) {
     end_somewhere(t, &where);
 }
 
+/* A barrier in memory whose word code makes and takes apart itself, as it does before sm_90; answers: what it was goes to operand 0. */
+void turing_arrive_at_word(struct translation *t, unsigned m, bool answers) {
+    if (answers && !turing_fits(t, 0, 2))
+        return;
+    const struct operand address = turing_address_of(t, m, SPACE_SHARED),
+                         d = answers ? turing_pair_target(t, 0) : translate_wide(t);
+    struct inst *inst =
+        translate_2(t, (struct operation){.op = OP_ATOM, .type = TYPE_B64}, d, address, translate_number(0));
+    inst->atom = ATOM_ARRIVE, inst->space = SPACE_SHARED;
+    inst->order = ORDER_ACQ_REL, inst->scope = SCOPE_CTA;
+}
+
 /* .POPC.INC counts its lanes: each adds 1. */
 static void count(struct translation *t, enum space space, unsigned m) {
-    enum { ARRIVE = 9 };
+    enum { ARRIVE = 9, WIDE = 2 };
     const int to_89 = turing_modifier(t->turing, TURING_WORDS_COUNTING);
     const unsigned word = to_89 >= 0 ? (unsigned)to_89 : turing_word_of(t, TURING_WORDS_COUNTING_90);
-    if (word == ARRIVE || turing_word_of(t, TURING_WORDS_ARRIVE_TYPE) ||
-        turing_word_of(t, TURING_WORDS_ARRIVE_TYPE_90)) {
+    const unsigned width = turing_word_of(t, TURING_WORDS_ARRIVE_TYPE);
+    if (word == ARRIVE && width == WIDE && space == SPACE_SHARED && t->program->sm < 90) {
+        turing_arrive_at_word(t, m, true);
+        return;
+    }
+    if (word == ARRIVE || width || turing_word_of(t, TURING_WORDS_ARRIVE_TYPE_90)) {
         translate_refuse(t, "a barrier in memory (mbarrier)");
         return;
     }

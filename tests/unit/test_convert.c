@@ -125,6 +125,15 @@ static void atomics_do_what_their_names_say(void **state) {
         assert_int_equal(scalar_atomic(ATOM_OR, TYPE_B32, false, old, B, 0), old | B);
         assert_int_equal(scalar_atomic(ATOM_XOR, TYPE_B32, false, old, B, 0), old ^ B);
     }
+    for (uint32_t count = 1; count < 5; count++) { /* arrivals at a barrier of so many, in four phases */
+        uint64_t barrier = (uint64_t)((UINT32_C(1) << 31) - count) << 32 | ((UINT32_C(1) << 30) - count);
+        for (uint32_t i = 0; i < 4 * count; i++) {
+            const uint32_t high = (uint32_t)(barrier >> 32);
+            assert_int_equal(high >> 31, i / count % 2);
+            assert_int_equal((UINT32_C(1) << 31) - (high & INT32_MAX), count - i % count);
+            barrier = scalar_atomic(ATOM_ARRIVE, TYPE_B64, false, barrier, 0, 0);
+        }
+    }
     assert_int_equal(scalar_atomic(ATOM_MIN, TYPE_S32, false, 0xffffffff, 1, 0), 0xffffffff);
     assert_int_equal(scalar_atomic(ATOM_MAX, TYPE_S32, false, 0xffffffff, 1, 0), 1);
     assert_int_equal(scalar_atomic(ATOM_ADD, TYPE_U32, false, 0xffffffff, 2, 0), 1);

@@ -174,7 +174,6 @@ ORDERS = (
 # What is refused, with what the refusal says
 REFUSALS = (
     (r"fence\.(acquire|release)\.", r"unsupported: 0x0{32}: ", "ptxas leaves a word of 0 in the code where the architecture has no such fence"),
-    (r"mbarrier$", r"unsupported: a barrier in memory|\bSYNCS\.EXCH", "barriers in memory are refused by name"),
     (r"barrier\.cluster$", r"nothing is known of c\[0x0\]\[0x140\]", "clusters are refused by name"),
     (r"mov special registers$", r"nothing is known of c\[0x0\]", "16 bits of the sizes of block and grid (ULDC.U16) are refused"),
 )

@@ -13,6 +13,9 @@ FORMS = {"FB": (1, 4, 5, 6), "FC": (1, 2, 3, 7), "FALL": (1, 2, 3, 4, 5, 6, 7), 
 # later: matrices, textures, surfaces, bulk copies
 LATER = re.compile(r"[HIBDQ]MMA|MOVM|LDSM|STSM|TEX|TLD|TXD|TXQ|SULD|SUST|SURED|UTMA|UBLK|STAS|TMML")
 
+# refused by name: states of a warp, an addition whose signs nobody knows (rest.py holds them to it)
+REFUSED = {"FSWZADD", "BMOV_FROM_STATE", "BMOV_TO_STATE"}
+
 
 class Row:
     def __init__(self, name, opcode, forms, unit, archs, meaning):
@@ -125,17 +128,24 @@ class Table:
                 self.seen[name].add(int(sm))
 
     def report(self):
-        wanted = [row for row in ROWS if not LATER.match(row.name)]
+        """How many rows that are run were not executed."""
+        wanted = [row for row in ROWS if not LATER.match(row.name) and row.name not in REFUSED]
         missing = [row for row in wanted if not self.seen[row.name]]
         print(f"{len(wanted) - len(missing)} of {len(wanted)} rows of turing.def executed with values from elsewhere; matrices, textures, surfaces and "
-              "bulk copies are left out")
+              f"bulk copies are left out, and {len(REFUSED)} rows that are refused by name")
         for row in missing:
             print(f"  not executed: {row.name} ({row.meaning}, sm_{'/'.join(map(str, row.sms))})")
-        return len(missing)
+        for name in sorted(REFUSED & set(self.seen)):
+            print(f"  executed, though it is said to be refused: {name}")
+        return len(missing) + len(REFUSED & set(self.seen))
 
 
-if __name__ == "__main__":  # rows.py FILE...: what --executed of several tests wrote
+def main():
     table = Table()
     for path in sys.argv[1:]:
         table.read(path)
-    table.report()
+    return 1 if table.report() else 0
+
+
+if __name__ == "__main__":  # rows.py FILE...: what --executed of several tests wrote; exit status 1: a row is missing
+    sys.exit(main())

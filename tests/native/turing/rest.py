@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Listings of floats, calls, copies, counters and barriers: with them, the random integers and the share of the forms every row of turing.def that
+Heddle runs is executed without a toolkit (rows.py); what it does not run is refused by name."""
+import os
+import random
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../forms"))
+from async_forms import Barrier  # noqa: E402
+from formats import F32  # noqa: E402
+from listing import INPUT, Listing, M32, warp  # noqa: E402
+
+FROM_80 = (80, 86, 89, 90)
+FIRST = 0x60  # the address of a body
+
+
+def others(t):
+    """Three numbers of a thread, and what makes the last two of them: R9, R10 and R11."""
+    return INPUT[t], INPUT[t] * 0x9E3779B1 & M32, INPUT[t] * 0x85EBCA6B & M32
+
+
+OTHERS = "MOV R10, 0x9e3779b1; IMAD R10, R9, R10, RZ; MOV R11, 0x85ebca6b; IMAD R11, R9, R11, RZ; MOV R7, 0x1; "
+
+
+def goes_long(a, b):
+    """Which quotients FCHK sends the long way: docs/native.md, by the exponents as they stand in the bits."""
+    first, second = a >> 23 & 255, b >> 23 & 255
+    return not (0 < first < 255 and 0 < second < 255 and first >= 127 - 101 and second < 127 + 126 and -125 <= first - second <= 126)
+
+
+def bits(result):
+    """NaN has one pattern here."""
+    return result if isinstance(result, int) else F32.canonical_nan
+
+
+def sums(t):
+    a, b, c = others(t)
+    less = not F32.is_nan(a) and not F32.is_nan(b) and F32.order(a, b) < 0
+    return [bits(F32.add(a, b, "rn")), bits(F32.add(a, b ^ 1 << 31, "rz")), bits(F32.mul(a, b, "rm")), bits(F32.fma(a, b, c, "rp")), int(less)]
+
+
+def checks(t):
+    a, b, c = others(t)
+    return [int(goes_long(x, y)) for x, y in ((a, b), (b, c), (c, a), (c, 0x3F800000), (a, 0x7E000000))]
+
+
+def floats():
+    yield Listing("sums and products of floats", OTHERS + """FADD R20, R9, R10; FADD.RZ R21, R9, -R10; FMUL.RM R22, R9, R10; FFMA.RP R23, R9, R10, R11;
+        FSETP.LT.AND P1, PT, R9, R10, PT; SEL R24, R7, RZ, P1""", sums)
+    yield Listing("quotients that go the long way", OTHERS + """FCHK P0, R9, R10; SEL R20, R7, RZ, P0; FCHK P0, R10, R11; SEL R21, R7, RZ, P0; FCHK P1, R11, R9;
+        SEL R22, R7, RZ, P1; FCHK P1, R11, 1; SEL R23, R7, RZ, P1; MOV R12, 0x7e000000; FCHK P2, R9, R12; SEL R24, R7, RZ, P2""", checks)
+
+
+def calls():
+    tripled = "function tripled; IMAD R20, R9, 0x3, R8; RET.REL.NODEC R24, 0x0"
+    back = "MOV R24, @BACK@; MOV R25, RZ; MOV R26, @tripled@; MOV R27, RZ; "
+
+    def expected(t):
+        return [3 * INPUT[t] + t + 5 & M32]
+    for name, call in (("", "CALL.REL.NOINC @tripled@"), (", its address in a register", "CALL.REL.NOINC R26, 0x0"),
+                       (", from the section's start on", "CALL.ABS.NOINC @tripled@"), (", from the start on and in a register", "CALL.ABS.NOINC R26")):
+        yield Listing("a function" + name, back + call + "; :BACK IADD3 R20, R20, 0x5, RZ", expected, behind=tripled)
+    odd = "LOP3.LUT R10, R8, 0x1, RZ, 0xc0, !PT; ISETP.NE.AND P1, PT, R10, RZ, PT; MOV R20, RZ; "
+    yield Listing("a function that half of a warp calls", odd + back + "BSSY B0, @BACK@; @!P1 BRA @LAST@; CALL.REL.NOINC @tripled@; :LAST BSYNC B0; "
+                  ":BACK IADD3 R20, R20, 0x5, RZ", lambda t: expected(t) if t & 1 else [5], behind=tripled.replace("R24, 0x0", "R28, 0x0").replace(
+                      "function tripled;", "function tripled; MOV R28, @LAST@; MOV R29, RZ;"))
+    yield Listing("the address of code", "LEPC R20; MOV R22, R8", lambda t: [FIRST, 0, t], sms=(75, 80, 86, 89))
+    yield Listing("the address of other code", "LEPC R20, @THERE@; MOV R22, RZ; :THERE MOV R22, R8", lambda t: [FIRST + 0x20, 0, t], sms=(90,))
+
+
+SHARED_90 = "S2UR UR7, SR_CgaCtaId; UMOV UR6, 0x400; ULEA UR6, UR7, UR6, 0x18; MOV R12, UR6; "  # shared memory begins behind the system's
+
+
+def steps(seed, results):
+    """Random operations of one thread on a barrier in memory that are allowed, and what they answer: missing arrivals of tokens, waits."""
+    rng = random.Random(f"SYNCS {seed}")
+    count, code, answers = rng.randrange(4, 9), [], []
+    barrier = Barrier(count)
+    code.append(f"UMOV UR4, {2 * (0x100000 - count):#x}; UMOV UR5, {(0x100000 - count) << 11 & M32:#x}; SYNCS.EXCH.64 URZ, [UR6], UR4")
+
+    def give(text, answer):
+        code.append(text.replace("RESULT", f"R{20 + len(answers)}"))
+        answers.append(answer)
+    while len(answers) < results:
+        number = rng.randrange(1, 4)
+        kind = rng.choice(("A1T0", "ACNT", "ACNT.NOCOMPLETE", "A1T0.DROP", "EXPECT_TX.RED", "COMPLETE_TX.RED", "A1TR", "copies", "copies counted"))
+        token, before = "R10", (barrier.pending, barrier.phase)
+        if kind.startswith("A1T0"):
+            number = 1
+        arrivals = 0 if kind.endswith("TX.RED") or kind == "copies counted" else number if kind.startswith("ACNT") else 1
+        if arrivals > barrier.pending or (kind == "ACNT.NOCOMPLETE" and number == barrier.pending) or (kind == "A1T0.DROP" and barrier.expected < 3):
+            continue
+        if kind == "COMPLETE_TX.RED" and barrier.bytes < number:
+            continue
+        where = rng.choice(("[UR6]", "[R12+URZ]"))
+        code.append(f"MOV R13, {number:#x}")
+        if kind == "EXPECT_TX.RED":
+            barrier.expect(number)
+            token = "RZ"
+        elif kind == "COMPLETE_TX.RED":
+            barrier.complete(number)
+            token = "RZ"
+        elif kind == "copies":
+            barrier.arrive(1)
+            token = "RZ"
+        elif kind == "copies counted":
+            token = "RZ"
+        else:
+            if kind == "A1TR":
+                barrier.expect(number)
+            barrier.arrive(arrivals, kind.endswith("DROP"))
+        if kind.startswith("copies"):
+            code.append(f"ARRIVES.LDGSTSBAR.64.{'NOINC' if kind == 'copies' else 'INC'} [UR6]")
+        else:
+            code.append(f"SYNCS.ARRIVE.TRANS64.{kind} {token}, {where}, {'RZ' if kind.startswith('A1T0') else 'R13'}")
+        if token == "R10":
+            give("SHF.R.U32.HI R14, RZ, 0xb, R11; LOP3.LUT R14, R14, 0xfffff, RZ, 0xc0, !PT; IADD3 RESULT, -R14, 0x100000, RZ", before[0])
+            if barrier.phase - before[1] <= 1:
+                give(f"SYNCS.PHASECHK.TRANS64 P1, {where}, R11; SEL RESULT, R7, RZ, P1", int(barrier.phase != before[1]))
+        parity = rng.getrandbits(1)
+        give(f"MOV R14, {parity << 31:#x}; SYNCS.PHASECHK.TRANS64.TRYWAIT P1, {where}, R14; SEL RESULT, R7, RZ, P1", int(barrier.phase % 2 != parity))
+    code.append("SYNCS.CCTL.IV [UR6]")
+    return "; ".join(code), answers
+
+
+def steps_before(seed, results):
+    """The same where code makes the word itself, before sm_90: operations and waits."""
+    rng = random.Random(f"ARRIVE {seed}")
+    count, code, answers = rng.randrange(3, 8), [], []
+    barrier = Barrier(count)
+    code.append(f"MOV R10, {(1 << 30) - count:#x}; MOV R11, {(1 << 31) - count:#x}; STS.64 [RZ+0x8], R10")
+    while len(answers) < results:
+        kind = rng.choice(("arrive", "drop", "some", "copies"))
+        before, number = (barrier.pending, barrier.phase), rng.randrange(1, 3)
+        if (kind == "drop" and barrier.expected < 3) or (kind == "some" and number >= barrier.pending):
+            continue
+        code.append({"arrive": "ATOMS.ARRIVE.64 R10, [RZ+0x8]", "drop": "ATOMS.POPC.INC.32 RZ, [RZ+0x8]; ATOMS.ARRIVE.64 R10, [RZ+0x8]",
+                     "some": f"MOV R13, {number:#x}; ATOMS.ADD R11, [RZ+0xc], R13", "copies": "LDS R11, [0xc]; ARRIVES.LDGSTSBAR.64 [RZ+0x8]"}[kind])
+        barrier.arrive(number if kind == "some" else 1, kind == "drop")
+        code.append(f"LOP3.LUT R14, R11, 0x7fffffff, RZ, 0xc0, !PT; MOV R13, 0x80000000; IADD3 R{20 + len(answers)}, R13, -R14, RZ")
+        answers.append(before[0])
+        code.append(f"LDS R14, [0xc]; LOP3.LUT P1, RZ, R14, 0x80000000, R11, 0x48, !PT; SEL R{20 + len(answers)}, R7, RZ, P1")
+        answers.append(int(barrier.phase != before[1]))
+    return "; ".join(code), answers
+
+
+def barriers():
+    for seed in range(4):
+        code, answers = steps_before(seed, 24)
+        start = "MOV R7, 0x1; " + "".join(f"MOV R{20 + i}, RZ; " for i in range(len(answers)))
+        yield Listing(f"a barrier in memory before sm_90, {seed}", start + f"ISETP.NE.AND P0, PT, R8, RZ, PT; @P0 BRA @OVER@; {code}; :OVER NOP",
+                      lambda t, answers=answers: answers if t == 0 else [0] * len(answers), sms=(80, 86, 89), lines=".shared 64")
+    yield Listing("two warps that meet at a barrier in memory before sm_90", """MOV R10, 0x3fffffc0; MOV R11, 0x7fffffc0; ISETP.NE.AND P0, PT, R8, RZ, PT;
+        @!P0 STS.64 [0x100], R10; BAR.SYNC 0x0; IMAD R10, R8, 0x4, RZ; STS [R10], R9; ATOMS.ARRIVE.64 R14, [RZ+0x100]; :AGAIN LDS R16, [0x104];
+        LOP3.LUT P0, RZ, R16, 0x80000000, R15, 0x48, !PT; @!P0 BRA @AGAIN@; LOP3.LUT R10, R10, 0xfc, RZ, 0x3c, !PT; LDS R20, [R10]""",
+                  lambda t: [INPUT[63 - t]], sms=(80, 86, 89), lines=".shared 264")
+    for seed in range(6):
+        code, answers = steps(seed, 22)
+        start = SHARED_90 + "MOV R7, 0x1; " + "".join(f"MOV R{20 + i}, RZ; " for i in range(len(answers)))
+        yield Listing(f"a barrier in memory, {seed}", start + f"ISETP.NE.AND P0, PT, R8, RZ, PT; @P0 BRA @OVER@; {code}; :OVER NOP",
+                      lambda t, answers=answers: answers if t == 0 else [0] * len(answers), sms=(90,), lines=".shared 64")
+    yield Listing("two warps that meet at a barrier in memory", SHARED_90 + """UMOV UR4, 0x1fff80; UMOV UR5, 0x7ffe0000;
+        ISETP.NE.AND P0, PT, R8, RZ, PT; @P0 BRA @OVER@; SYNCS.EXCH.64 URZ, [UR6+0x100], UR4; :OVER BAR.SYNC 0x0; IMAD R10, R8, 0x4, R12; STS [R10], R9; SYNCS.ARRIVE.TRANS64.A1T0 R14, [R12+URZ+0x100], RZ;
+        :AGAIN SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R12+URZ+0x100], R15; @!P0 BRA @AGAIN@;
+        LOP3.LUT R10, R8, 0x3f, RZ, 0x3c, !PT; IMAD R10, R10, 0x4, R12; LDS R20, [R10]""",
+                  lambda t: [INPUT[63 - t]], sms=(90,), lines=".shared 264")
+    yield Listing("a barrier in memory that waits for no more", SHARED_90 + """UMOV UR4, 0x1ffffe; UMOV UR5, 0x7ffff800; SYNCS.EXCH.64 URZ, [UR6], UR4; MOV R13, 0x2;
+        SYNCS.ARRIVE.TRANS64.ACNT R10, [UR6], R13; MOV R20, R9""", lambda t: [0], sms=(90,), lines=".shared 64", fails="arrivals that its phase does not wait for")
+    meet = SHARED_90 + """IMAD R10, R8, 0x4, R12; STS [R10], R9; UCGABAR_ARV; UCGABAR_WAIT; LOP3.LUT R10, R8, 0x3f, RZ, 0x3c, !PT;
+        IMAD R10, R10, 0x4, R12; LDS R20, [R10]"""
+    yield Listing("a cluster of one block", meet, lambda t: [INPUT[63 - t]], sms=(90,), lines=".shared 256\n.cluster 1 1 1")
+    yield Listing("refused: a cluster of two blocks", meet, lambda t: [0], sms=(90,), lines=".shared 256\n.cluster 2 1 1", fails="clusters of several blocks")
+
+
+def branches():
+    def by_mask(form):
+        def body(sm):
+            target = 4 << 34 if sm < 90 else 4 << 16  # an instruction is passed over, in words of four bytes
+            word = 0x000FC2000B800000 << 64 | target | 3 << 32 | 6 << 24 | 0x7147 | form << 9
+            return f"UMOV UR6, 0xffffffff; MOV R20, 0x1; BRA.CONV UR6, @OVER@ ={word:#034x}; MOV R20, 0x2; :OVER MOV R21, R20"
+        return body
+    yield Listing("a mask in a uniform register, in the form for these", by_mask(6), lambda t: [1, 1])
+    yield Listing("lanes that are alike", """LOP3.LUT R10, R8, 0x3, RZ, 0xc0, !PT; MATCH.ANY R20, R10; MATCH.ALL P1, R21, R10; SEL R22, R8, RZ, P1;
+        SHF.R.U32.HI R11, RZ, 0x5, R8; MATCH.ALL P1, R23, R11; SEL R24, R8, RZ, P1""",
+                  lambda t: [sum(1 << i % 32 for i in warp(t) if i % 4 == t % 4), 0, 0, M32, t])
+    yield Listing("a barrier that is kept in a register", """MOV R20, 0x1; LOP3.LUT R10, R8, 0x1, RZ, 0xc0, !PT; ISETP.NE.AND P1, PT, R10, RZ, PT; BSSY B0, @BEHIND@;
+        BMOV.32.CLEAR R12, B0; BSSY B0, @INNER@; @P1 BRA @OTHER@; MOV R20, 0x2; :OTHER BSYNC B0; :INNER IADD3 R20, R20, R8, RZ; BMOV.32 B0, R12; @P1 BRA @LAST@;
+        IADD3 R20, R20, 0x10, RZ; :LAST BSYNC B0; :BEHIND MOV R21, R20""", lambda t: [t + (1 if t & 1 else 0x12)] * 2)
+    yield Listing("half of a warp together", """MOV R20, RZ; LOP3.LUT R11, R8, 0x10, RZ, 0xc0, !PT; ISETP.NE.AND P1, PT, R11, RZ, PT; MOV R10, 0xffff;
+        BSSY B0, @LAST@; @P1 BRA @OVER@; WARPSYNC.COLLECTIVE R10, @NEXT@; :NEXT SHFL.IDX PT, R20, R9, 0x4, 0x1f; ENDCOLLECTIVE;
+        :OVER BSYNC B0; :LAST MOV R21, R20""",
+                  lambda t: [0 if t & 16 else INPUT[t // 32 * 32 + 4]] * 2, sms=(90,))
+    yield Listing("a trap that no lane comes to", "ISETP.GT.AND P1, PT, R8, 0x1000, PT; MOV R20, R9; @P1 BPT.TRAP 0x1; IADD3 R20, R20, R8, RZ",
+                  lambda t: [INPUT[t] + t & M32])
+    yield Listing("a trap", "MOV R20, R9; ISETP.EQ.AND P1, PT, R8, 0x21, PT; @P1 BPT.TRAP 0x1", lambda t: [0], fails="trap")
+
+
+def memory():
+    def counts(sm):
+        at = f"MOV R6, c[0x0][{0x210 if sm >= 90 else 0x160:#x}]; MOV R7, c[0x0][{0x214 if sm >= 90 else 0x164:#x}]"
+        return f"""{at}; LDG.E R12, desc[UR4][R6.64]; BAR.SYNC 0x0; ATOM.E.POPC.INC.32.STRONG.GPU PT, R10, desc[UR4][R6.64]; BAR.SYNC 0x0;
+            LDG.E R20, desc[UR4][R6.64]; IADD3 R10, R10, -R12, RZ; ISETP.LT.U32.AND P1, PT, R10, 0x40, PT; MOV R13, 0x1; SEL R21, R13, RZ, P1"""
+    yield Listing("lanes that are counted", counts, lambda t: [INPUT[0] + 64 & M32, 1], sms=FROM_80)
+    def shared(sm):
+        return SHARED_90 if sm >= 90 else "MOV R12, RZ; "
+    yield Listing("lanes that are counted in shared memory", lambda sm: shared(sm) + """LOP3.LUT R10, R8, 0x3, RZ, 0xc0, !PT; ISETP.NE.AND P1, PT, R10, RZ, PT;
+        IMAD R10, R10, 0x4, R12; STS [R10], RZ; BAR.SYNC 0x0; @P1 ATOMS.POPC.INC.32 R11, [R10]; @P1 ATOMS.POPC.INC.32 RZ, [R10]; BAR.SYNC 0x0; LDS R20, [R10]""",
+                  lambda t: [32 if t & 3 else 0], sms=FROM_80, lines=".shared 64")
+    yield Listing("local memory that is fetched before", "STL [RZ], R9; STL [0x4], R8; CCTLL.PF1 [RZ]; CCTLL.PF2 [RZ+0x4]; LDL R20, [0x4]; LDL R21, [RZ]",
+                  lambda t: [t, INPUT[t]], lines=".local 16")
+    yield Listing("a copy to a place in two registers", lambda sm: shared(sm) + """IMAD R10, R8, 0x4, R12; LOP3.LUT R11, R8, 0x1, RZ, 0xc0, !PT;
+        ISETP.NE.AND P1, PT, R11, RZ, PT; UMOV UR4, 0x100; STS [R10+0x200], R9; LDGSTS.E [R10+UR4+0x100], desc[UR5][R2.64], P1; LDGSTS.E [R10+UR4], desc[UR5][R2.64];
+        LDGDEPBAR; DEPBAR.LE SB0, 0x0; BAR.SYNC 0x0; LOP3.LUT R10, R10, 0xfc, RZ, 0x3c, !PT; LDS R20, [R10+0x100]; LDS R21, [R10+0x200]""",
+                  lambda t: [INPUT[63 - t], 0 if t & 1 else INPUT[63 - t]], sms=FROM_80, lines=".shared 768")
+
+
+def refused():
+    """What is known and not run: the launch says which instruction it is."""
+    for body, why, sms in (
+            ("FSWZADD R20, R9, R9, PPPPPPPP", "FSWZADD", (75, 80, 86, 89, 90)), ("BMOV.32 B1, MACTIVE", "BMOV", (75, 80, 86, 89, 90)),
+            ("BMOV.32 MACTIVE, B1", "BMOV", (75, 80, 86, 89, 90)), ("ATOM.E.ARRIVE.64.STRONG.GPU PT, R20, desc[UR4][R2.64]", "mbarrier", FROM_80),
+            ("ATOMS.ARRIVE.64 R20, [R10]", "mbarrier", (90,)), ("SYNCS.EXCH.32 URZ, [UR6], UR4", "SYNCS", (90,)),
+            ("SYNCS.ARRIVE.TRANS64.EXPECT_TX.RED.DROP RZ, [R10], R9", "SYNCS", (90,))):
+        yield Listing(f"refused: {body}", body + "; MOV R20, R9", lambda t: [0], sms=sms, lines=".shared 64", fails=why)
+
+
+def listings():
+    for of in (floats, calls, barriers, branches, memory, refused):
+        yield from of()
