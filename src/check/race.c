@@ -51,8 +51,9 @@ static const char *missing_of(const struct racer *racer, const struct trace *bef
         return sync->narrow ? "a fence of device scope (__threadfence, membar.gl) where there is one of block scope: "
                               "the other thread is another block's"
                             : "a fence (__threadfence, membar) between the load of the flag and this access";
+    const bool both_strong = (racer->flags & before->info >> TRACE_SHIFT & TRACE_STRONG) != 0;
     if (other >= place->slots)
-        return sync->narrow
+        return sync->narrow || both_strong
                    ? "device scope: a fence or atomic of block scope does not order threads of different blocks"
                    : "an order between blocks: atomics, a flag with fences of device scope on both sides, or "
                      "two launches; a barrier holds for its block alone";

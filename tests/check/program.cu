@@ -16,6 +16,13 @@ __global__ void reverse(int *out, const int *in) {
         out[i] = out[63 - i] + 1; // REVERSE
 }
 
+__global__ void count(int *out, bool of_block) {
+    if (of_block)
+        atomicAdd_block(out, 1); // OF_BLOCK
+    else
+        atomicAdd(out, 1);
+}
+
 enum { COUNT = 64, BYTES = COUNT * sizeof(int) };
 static const int numbers[COUNT] = {1, 2, 3};
 static bool wrong;
@@ -71,6 +78,12 @@ static void race(int *out, int *in) {
         reverse<<<1, COUNT>>>(out, nullptr);
 }
 
+/* Of block scope, and of two blocks. */
+static void scope(int *out, int *in) {
+    cudaMemset(in, 0, BYTES);
+    count<<<2, 32>>>(in, wrong);
+}
+
 /* The host may write managed and pinned memory at any time. */
 static void managed(int *out, int *in) {
     int *at = nullptr, *pinned = nullptr;
@@ -94,7 +107,8 @@ static const struct {
     const char *name;
     void (*run)(int *, int *);
 } cases[] = {{"unwritten", unwritten}, {"copied", copied}, {"rows", rows},       {"by_kernel", by_kernel},
-             {"freed", freed},         {"race", race},     {"managed", managed}, {"leak", leak}};
+             {"freed", freed},         {"race", race},     {"managed", managed}, {"leak", leak},
+             {"scope", scope}};
 
 int main(int count, char **arguments) {
     if (count != 3)

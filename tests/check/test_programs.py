@@ -25,6 +25,7 @@ CUDA = {
     "race": ("race", "error", 2, "'cudaMalloc 1'"),
     "managed": ("uninitialised", "error", 2, "'cudaMalloc 1'"),
     "leak": ("leak", "note", None, "256 bytes in 1 allocation"),
+    "scope": ("race", "error", 1, "atomic of 4 bytes at byte 0 of 'cudaMalloc 2'"),
 }
 OPENCL_CASES = {
     "mapped": ("uninitialised", "error", 1, "byte 128 of 'buffer 2'"),
@@ -96,6 +97,15 @@ class Programs(unittest.TestCase):
         one = found["findings"][0]
         self.assertEqual((one["kernel"], one["at"]["line"], one["other"]["line"]), ("reverse", line, line))
         self.assertIn("in kernel 'reverse', first in launch 2", text)
+
+    def test_scope_and_line_of_a_builtin(self):
+        """What is inlined from a header of Heddle's stands at the line that called it."""
+        line = 1 + next(i for i, text in enumerate((SOURCE / "tests/check/program.cu").read_text().splitlines())
+                        if text.endswith("// OF_BLOCK"))
+        found, _ = self.run_checked(self.cuda_program(), "scope", "wrong")
+        one = found["findings"][0]
+        self.assertEqual((pathlib.Path(one["at"]["file"]).name, one["at"]["line"], one["other"]["line"]), ("program.cu", line, line))
+        self.assertIn("device scope", one["missing"])
 
     def test_refused(self):
         for options in (["--check-limit", "3"], ["--findings", "f"], ["--check-only", "races"]):
