@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heddle check: what is wrong with the kernels of a launch file. */
-#include "base/file.h"
 #include "cli/findings.h"
 #include "launch/run.h"
+#include "result/checked_run.h"
 #include "study/explore.h"
 #include <stdio.h>
 #include <string.h>
@@ -24,36 +24,6 @@ static const struct option options[] = {
     {"quiet", 'q', NULL, "print no findings; the exit status tells"},
     OPTION_END,
 };
-
-static enum status check_can(const struct run *run, struct report *report) {
-    for (unsigned i = 0; i < run->file->launch_count; i++) {
-        const struct launch *launch = &run->launches[i];
-        const char *why = check_refusal(run->module, launch->grid, launch->block, run->machine->warp_size);
-        if (why)
-            return report_add(report, STATUS_INVALID, "%s: heddle check does not take it: kernel '%s' %s",
-                              run->file->name, launch->kernel->name, why);
-    }
-    return STATUS_OK;
-}
-
-/* Runs every launch; one that stops is a finding, and nothing runs behind it. */
-static enum status run_all(struct run *run, struct check *check, struct report *report) {
-    while (run->done < run->file->launch_count) {
-        const unsigned number = run->done;
-        struct report inner = {0};
-        check_begin(check);
-        run->launches[number].checker = check_watch(check);
-        const enum status status = run_next(run, &inner);
-        if (status == STATUS_STOPPED)
-            check_stopped(check, run->module, run->launches[number].kernel->name, report_text(&inner));
-        else if (status)
-            report_add(report, status, "%s", report_text(&inner));
-        report_free(&inner);
-        if (status)
-            return status == STATUS_STOPPED ? STATUS_OK : status;
-    }
-    return STATUS_OK;
-}
 
 /* ---- other orders ---- */
 
@@ -100,7 +70,7 @@ static enum status open_all(struct arguments *arguments, struct launch_file *fil
                           "heddle check runs without time, and divergence.mechanism needs it: %s", reason);
     if (!status)
         status = run_open(run, file, machine, &run_options, report);
-    return status ? status : check_can(run, report);
+    return status ? status : checked_run_can(run, report);
 }
 
 static enum status explain(struct arguments *arguments, struct report *report) {
@@ -143,9 +113,8 @@ static int check_main(struct arguments *arguments) {
     if (!status)
         status = open_all(arguments, &file, &machine, &run, &report);
     if (!status) {
-        check_options.all_must_come = file_ends_in(file.module, ".cl");
-        check = check_create(&check_options);
-        status = run_all(&run, check, &report);
+        check = checked_run_create(&file, &check_options);
+        status = checked_run(&run, check, &report);
         if (!status)
             status = explore(arguments, &run, check, &report);
     }
