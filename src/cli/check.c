@@ -4,6 +4,7 @@
 #include "launch/run.h"
 #include "result/checked_run.h"
 #include "study/explore.h"
+#include "study/paths.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ static const struct option options[] = {
     {"explore", 0, "N", "run the launches in N orders of their threads, and compare what they leave in memory"},
     {"explore-only", 0, "K", "of these orders, only number K"},
     OPTION_SARIF,
+    {"html", 0, "FILE", "write a page for a browser: findings beside the source, with what their threads did before"},
     OPTION_SUPPRESS,
     {"explain", 0, "KIND", "print what a kind of finding is, with a wrong kernel of few lines; no launch is run"},
     OPTION_GPU,
@@ -88,6 +90,30 @@ static enum status explain(struct arguments *arguments, struct report *report) {
     return report_add(report, STATUS_INVALID, "--explain: there is no kind '%s'; there are %s", name, names);
 }
 
+/* Everything that was found, to where it is wanted. For the page the launches run once more: what threads did before. */
+static enum status show(struct arguments *arguments, const struct run *run, const struct check_options *kinds,
+                        const struct check *check, struct report *report) {
+    const char *output = arguments_value(arguments, "output");
+    const bool is_quiet = arguments_has(arguments, "quiet") || (output && strcmp(output, "-") == 0);
+    struct suppressions known = {0};
+    const struct paths_order paths = {run->file, run->machine, &run->options, kinds, check};
+    enum status status = findings_files(arguments, &known, report);
+    if (status)
+        return status;
+    json_t *document = document_create(check, "launch", run->file->name);
+    if (arguments_has(arguments, "html"))
+        status = paths_add(&paths, document, report);
+    const struct findings_order order = {.to = is_quiet ? NULL : stdout,
+                                         .output = output,
+                                         .sarif = arguments_value(arguments, "sarif"),
+                                         .html = arguments_value(arguments, "html"),
+                                         .folder = *run->file->folder ? run->file->folder : NULL,
+                                         .known = &known};
+    const enum status shown = findings_show(arguments, document, &order, report);
+    json_decref(document);
+    return status ? status : shown;
+}
+
 static int check_main(struct arguments *arguments) {
     struct report report = {0};
     struct launch_file file = {0};
@@ -96,7 +122,6 @@ static int check_main(struct arguments *arguments) {
     struct check *check = NULL;
     struct check_options check_options = {0};
     const char *output = arguments_value(arguments, "output");
-    const bool is_quiet = arguments_has(arguments, "quiet") || (output && strcmp(output, "-") == 0);
     struct suppressions known = {0};
     if (arguments_has(arguments, "explain"))
         return finish(explain(arguments, &report), &report);
@@ -119,15 +144,8 @@ static int check_main(struct arguments *arguments) {
             status = explore(arguments, &run, check, &report);
     }
     if (check) {
-        json_t *document = document_create(check, "launch", file.name);
-        const struct findings_order order = {.to = is_quiet ? NULL : stdout,
-                                             .output = output,
-                                             .sarif = arguments_value(arguments, "sarif"),
-                                             .folder = *file.folder ? file.folder : NULL,
-                                             .known = &known};
-        const enum status shown = findings_show(arguments, document, &order, &report);
+        const enum status shown = show(arguments, &run, &check_options, check, &report);
         status = status ? status : shown;
-        json_decref(document);
     }
     run_close(&run);
     machine_close(&machine);

@@ -21,11 +21,16 @@ enum status checked_run_can(const struct run *run, struct report *report) {
 }
 
 enum status checked_run(struct run *run, struct check *check, struct report *report) {
+    return checked_run_by(run, check, check_watch(check), report);
+}
+
+enum status checked_run_by(struct run *run, struct check *check, const struct exec_watch *watch,
+                           struct report *report) {
     while (run->done < run->file->launch_count) {
         const unsigned number = run->done;
         struct report inner = {0};
         check_begin(check);
-        run->launches[number].checker = check_watch(check);
+        run->launches[number].checker = watch;
         const enum status status = run_next(run, &inner);
         if (status == STATUS_STOPPED)
             check_stopped(check, run->module, run->launches[number].kernel->name, report_text(&inner));

@@ -12,5 +12,7 @@ struct check *checked_run_create(const struct launch_file *file, const struct ch
 enum status checked_run_can(const struct run *run, struct report *report);
 /* Runs every launch; one that stops is a finding, and nothing runs behind it. */
 enum status checked_run(struct run *run, struct check *check, struct report *report);
+/* With another watch before the check's own, which hands on to it what it hears. */
+enum status checked_run_by(struct run *run, struct check *check, const struct exec_watch *watch, struct report *report);
 
 #endif

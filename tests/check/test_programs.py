@@ -6,6 +6,7 @@ usage: test_programs.py HEDDLE SOURCE_FOLDER OPENCL_PROGRAM
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -106,6 +107,13 @@ class Programs(unittest.TestCase):
         one = found["findings"][0]
         self.assertEqual((pathlib.Path(one["at"]["file"]).name, one["at"]["line"], one["other"]["line"]), ("program.cu", line, line))
         self.assertIn("device scope", one["missing"])
+
+    def test_page(self):
+        file = self.folder / "findings.html"
+        self.run_checked(self.cuda_program(), "race", "wrong", "--html", file)
+        page = json.loads(re.search(r'<script id="data" type="application/json">(.*)</script>', file.read_text())[1])
+        self.assertEqual([one["kind"] for one in page["document"]["findings"]], ["race"])
+        self.assertIn((SOURCE / "tests/check/program.cu").read_text(), page["files"].values())
 
     def test_refused(self):
         for options in (["--check-limit", "3"], ["--findings", "f"], ["--check-only", "races"]):
