@@ -26,6 +26,7 @@ CUDA = {
     "race": ("race", "error", 2, "'cudaMalloc 1'"),
     "managed": ("uninitialised", "error", 2, "'cudaMalloc 1'"),
     "leak": ("leak", "note", None, "256 bytes in 1 allocation"),
+    "polled": ("race", "error", 1, "atomic of 4 bytes at byte 0 of 'cudaMalloc 2'"),
     "scope": ("race", "error", 1, "atomic of 4 bytes at byte 0 of 'cudaMalloc 2'"),
 }
 OPENCL_CASES = {

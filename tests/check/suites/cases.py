@@ -69,10 +69,9 @@ def numbers(count, below):
 
 def scor_inputs():
     """Small inputs of ScoR's programs, which read them: sizes, then numbers."""
-    edges = [number for pair in zip(numbers(600, 300), numbers(601, 300)) for number in pair]
-    texts = {"1dconv": [5, 3000, *numbers(3005, 10)], "graph-coloring": [300, 600, *edges], "graph-connectivity": [300, 600, *edges],
+    texts = {"1dconv": [5, 3000, *numbers(3005, 10)], "graph-coloring": [20, 30, *numbers(60, 20)], "graph-connectivity": [300, 600, *numbers(1200, 300)],
              "matrix-multiplication": [40, 32, 8, *numbers(40 * 32 + 32 * 8, 100)], "reduction": [20000, *numbers(20000, 100)],
-             "rule-110": [20000, 2, *numbers(20000, 2)], "uts": [3, 3, 7]}
+             "rule-110": [20000, 2, *numbers(20000, 2)], "uts": [2, 2, 7]}
     return {name: " ".join(map(str, text)) + "\n" for name, text in texts.items()}
 
 

@@ -67,13 +67,14 @@ def differences(results):
 
 
 def not_ended(results):
-    return [f"{key} {name}: {run['failed']}" for key, result in results.items() for name, run in result["runs"].items() if "failed" in run]
+    return [f"{key} {name}: {run.get('late') or run['failed']}" for key, result in results.items() for name, run in result["runs"].items()
+            if "failed" in run or "late" in run]
 
 
 def failures(results):
     """Programs of which nothing is known."""
     return [f"{key}: does not build" for key, result in results.items() if not result["built"]] + [
-        f"{key}: no run ended" for key, result in results.items() if result["built"] and all("failed" in run for run in result["runs"].values())]
+        f"{key}: of no run is anything known" for key, result in results.items() if result["built"] and all("failed" in run for run in result["runs"].values())]
 
 
 def by_graph(results):
