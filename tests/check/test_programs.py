@@ -61,7 +61,7 @@ class Programs(unittest.TestCase):
         file = self.folder / "findings.json"
         # programs that leak on purpose, of a build whose sanitizer would say so itself
         done = subprocess.run([HEDDLE, "exec", "-q", "--check", "--findings", file, *options, "--", program, case, side],
-                              capture_output=True, text=True, env={**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"})
+                              cwd=SOURCE, capture_output=True, text=True, env={**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"})
         self.assertEqual(done.stdout, "", done.stderr)
         found = json.loads(file.read_text())
         self.assertEqual(done.returncode, int(found["wrong"]), done.stderr)
@@ -124,7 +124,7 @@ class Programs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    HEDDLE, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+    HEDDLE, SOURCE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
     OPENCL = sys.argv[3] if len(sys.argv) > 3 and sys.argv[3] else None
     test_check.HEDDLE = HEDDLE
     unittest.main(argv=sys.argv[:1])
