@@ -40,7 +40,7 @@ extern "C" {
 /* The exit status of the program `heddle` in the same case. */
 enum heddle_status {
     HEDDLE_OK = 0,
-    HEDDLE_WRONG = 1,   /* a launch file's expected results are not what came out */
+    HEDDLE_WRONG = 1,   /* a launch file's expected results are not what came out, or a check found an error */
     HEDDLE_REFUSED = 2, /* bad input, or the host refused memory or files */
     HEDDLE_STOPPED = 3, /* a launch stopped: fault, deadlock, limit, or the watcher said so */
 };
@@ -115,6 +115,13 @@ HEDDLE_API enum heddle_status heddle_run_file(struct heddle_machine *machine, co
                                               uint64_t seed, heddle_watch *watch, void *user, struct heddle_text *out,
                                               struct heddle_text *errors);
 
+/* Runs a launch file without time and watches every access, barrier and fence, as `heddle check` does (docs/check.md).
+ * `kinds` are what it checks for, "memory,race"; NULL: all. At most `limit` findings are kept. `out` gets the document
+ * that -o writes; HEDDLE_WRONG: there is an error in it. A launch that stops is a finding. */
+HEDDLE_API enum heddle_status heddle_check_file(struct heddle_machine *machine, const char *path, const char *kinds,
+                                                unsigned limit, uint64_t seed, struct heddle_text *out,
+                                                struct heddle_text *errors);
+
 /* ---- devices ---- */
 
 /* A GPU as the machine says now; what is set in the machine later does not change it. */
@@ -129,6 +136,14 @@ HEDDLE_API enum heddle_status heddle_device_result(struct heddle_device *device,
                                                    struct heddle_text *out, struct heddle_text *errors);
 /* Results begin anew; memory, caches and modules stay as they are. */
 HEDDLE_API enum heddle_status heddle_device_forget(struct heddle_device *device, struct heddle_text *errors);
+/* From now on launches without time are watched, as heddle_check_file does; those in time are not. Buffers count as
+ * written. A launch that cannot be watched is refused. A second call begins anew, with nothing found. */
+HEDDLE_API enum heddle_status heddle_device_check(struct heddle_device *device, const char *kinds, unsigned limit,
+                                                  struct heddle_text *errors);
+/* What was found since then, as the document of `heddle check -o`; HEDDLE_WRONG: there is an error in it. Refused
+ * where nobody asked for a check. */
+HEDDLE_API enum heddle_status heddle_device_findings(struct heddle_device *device, struct heddle_text *out,
+                                                     struct heddle_text *errors);
 /* Ends the device and all that belongs to it. */
 HEDDLE_API void heddle_device_close(struct heddle_device *device);
 

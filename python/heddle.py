@@ -78,6 +78,8 @@ def _load():
             ("machine_set", c_void_p, c_char_p), ("machine_check", c_void_p, c_int),
             ("machine_keys", c_void_p, c_void_p),
             ("run_file", c_void_p, c_char_p, c_int, c_uint64, _WATCH, c_void_p, c_void_p),
+            ("check_file", c_void_p, c_char_p, c_char_p, c_uint, c_uint64, c_void_p),
+            ("device_check", c_void_p, c_char_p, c_uint), ("device_findings", c_void_p, c_void_p),
             ("device_open", c_void_p, out), ("device_watch", c_void_p, _WATCH, c_void_p),
             ("device_result", c_void_p, c_int, c_void_p), ("device_forget", c_void_p),
             ("module_from_file", c_void_p, c_char_p, words, out),
@@ -227,6 +229,26 @@ class Machine:
         return text.document()
 
 
+    def check_file(self, path, kinds=None, limit=100, seed=1):
+        """What `heddle check -o` writes of a launch file: a dictionary, whose "wrong" says whether there is an error among its "findings".
+        `kinds` are some of "memory", "uninitialised", "race", "barrier"; None: all."""
+        text = _Text()
+        return _findings(text, "check_file", self._handle, _bytes(path), _kinds(kinds), limit, seed, text.handle)
+
+
+def _kinds(kinds):
+    return None if kinds is None else _bytes(kinds if isinstance(kinds, str) else ",".join(kinds))
+
+
+def _findings(text, name, *arguments):
+    """An error that a check finds is what was asked for, and no exception."""
+    try:
+        _call(name, *arguments, result=text)
+    except WrongResult:
+        pass
+    return text.document()
+
+
 def _flat(document, before=""):
     """Numbers and texts of a dictionary and of those in it, by names such as memory.l1.accesses; lists are left out."""
     out = {}
@@ -324,6 +346,16 @@ class Device:
         text = _Text()
         _call("device_result", self._open(), _mode(functional), text.handle)
         return text.document()
+
+    def check(self, kinds=None, limit=100):
+        """From now on launches without time are watched for what is wrong with their kernels (docs/check.md); findings() says what was found.
+        `kinds` and `limit` are those of Machine.check_file."""
+        _call("device_check", self._open(), _kinds(kinds), limit)
+
+    def findings(self):
+        """What was found since check(): the document of `heddle check -o` as a dictionary."""
+        text = _Text()
+        return _findings(text, "device_findings", self._open(), text.handle)
 
     def forget(self):
         """Results begin anew; memory, caches and modules stay as they are."""

@@ -5,6 +5,7 @@
 
 #include <heddle.h>
 
+#include "check/check.h"
 #include "machine/machine.h"
 #include "result/parts.h"
 #include "result/session.h"
@@ -31,6 +32,7 @@ struct heddle_device {
     unsigned buffers; /* made so far */
     heddle_watch *watch;
     void *user;
+    struct check *check; /* NULL: nobody asked for one */
     struct session sessions[API_MODES];
     double seconds[API_MODES]; /* of the host, that its launches took */
 };
@@ -88,6 +90,10 @@ bool api_is_mode(enum heddle_mode mode);
 enum status api_machine_copy(const struct machine *from, struct machine *to, struct report *report);
 /* Refuses what needs time where there is none. */
 enum status api_mode_check(const struct machine *machine, enum heddle_mode mode, struct report *report);
+
+/* Has the device's check watch the launch, if there is one and it can; its end. */
+enum status api_check_begin(struct heddle_kernel *kernel, struct launch *launch, struct report *report);
+void api_check_end(struct heddle_kernel *kernel, const struct launch *launch, enum status status, const char *text);
 
 /* For struct launch: hands progress on to a heddle_watch. */
 struct api_watcher {

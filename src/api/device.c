@@ -44,6 +44,8 @@ void heddle_device_close(struct heddle_device *device) {
     if (!device)
         return;
     end_sessions(device);
+    if (device->check)
+        check_free(device->check);
     device_destroy(device->device);
     machine_close(&device->machine);
     struct arena arena = device->arena; /* holds the device itself */

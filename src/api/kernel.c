@@ -295,10 +295,14 @@ static enum heddle_status run(struct heddle_kernel *kernel, enum heddle_mode mod
         launch->watch = api_watch;
         launch->watcher = &watcher;
     }
+    status = api_check_begin(kernel, launch, &report);
+    if (status)
+        return api_end(status, &report, errors);
     const double start = team_clock_seconds();
     status = device_launch(device->device, launch, &result, &report);
     device->seconds[mode] += team_clock_seconds() - start;
-    launch->watch = NULL, launch->watcher = NULL, launch->params = NULL;
+    api_check_end(kernel, launch, status, report_text(&report));
+    launch->watch = NULL, launch->watcher = NULL, launch->checker = NULL, launch->params = NULL;
     if (status == STATUS_OK || (status == STATUS_STOPPED && result.instructions))
         keep(kernel, mode, launch, &result, out);
     else

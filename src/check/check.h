@@ -63,6 +63,8 @@ struct check *check_create(const struct check_options *options);
 void check_free(struct check *check);
 /* What launches are given (struct launch, checker). */
 const struct exec_watch *check_watch(struct check *check);
+/* Of the launches that follow: the option of that name. */
+void check_all_must_come(struct check *check, bool all_must_come);
 /* A launch begins: all accesses before it are ordered before its own. */
 void check_begin(struct check *check);
 /* It stopped, and `text` says why. */

@@ -51,8 +51,9 @@ static const char *missing_of(const struct racer *racer, const struct trace *bef
         return sync->narrow ? "a fence of device scope (__threadfence, membar.gl) where there is one of block scope: "
                               "the other thread is another block's"
                             : "a fence (__threadfence, membar) between the load of the flag and this access";
+    const bool both_strong = (racer->flags & before->info >> TRACE_SHIFT & TRACE_STRONG) != 0;
     if (other >= place->slots)
-        return sync->narrow
+        return sync->narrow || both_strong
                    ? "device scope: a fence or atomic of block scope does not order threads of different blocks"
                    : "an order between blocks: atomics, a flag with fences of device scope on both sides, or "
                      "two launches; a barrier holds for its block alone";
@@ -95,13 +96,21 @@ static const char *place_text(const struct racer *racer, uint64_t address, char 
     return out;
 }
 
+/* A write that left the value as it was does no harm; an atomic one has read it, too, so what it read must have stayed. */
+static bool leaves_value(const struct racer *racer, const struct trace *before, bool before_writes) {
+    const uint32_t info = before->info >> TRACE_SHIFT;
+    const bool before_silent = before_writes && info & TRACE_SILENT;
+    if (!racer->writes)
+        return before_silent;
+    return racer->flags & TRACE_SILENT && (before_silent || !before_writes || !(racer->flags & TRACE_ATOMIC));
+}
+
 static const char *verb(bool is_atomic, bool writes) { return is_atomic ? "atomic" : writes ? "store" : "load"; }
 
 static __attribute__((noinline)) void find_race(const struct racer *racer, const struct trace *before,
                                                 bool before_writes) {
     struct check *check = racer->check;
-    const bool is_same_value =
-        racer->writes ? (racer->flags & TRACE_SILENT) != 0 : (before->info >> TRACE_SHIFT & TRACE_SILENT) != 0;
+    const bool is_same_value = leaves_value(racer, before, before_writes);
     const struct finding_key key = {FINDING_RACE, 0, before->info % SHADOW_PCS, is_same_value};
     bool is_new;
     struct finding *finding = finding_of(check, &key, racer->site, &is_new);
@@ -231,6 +240,10 @@ static void touch(const struct racer *racer, struct cell *cell) {
         compare(racer, &cell->read, false);
     if (cell->other.thread != now.thread && cell->other.time > since && is_races)
         compare(racer, &cell->other, false);
+    if (racer->flags & TRACE_SILENT && racer->flags & TRACE_ATOMIC) { /* polls: the write that they wait for stays */
+        note_read(racer->party.place, cell, &now, racer->settled);
+        return;
+    }
     cell->write = now;
     cell->read.time = cell->other.time = 0;
 }

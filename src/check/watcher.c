@@ -184,6 +184,8 @@ void check_free(struct check *check) {
 const struct exec_watch *check_watch(struct check *check) { return &check->watch; }
 const struct memory_listener *check_listener(struct check *check) { return &check->listener; }
 
+void check_all_must_come(struct check *check, bool all_must_come) { check->options.all_must_come = all_must_come; }
+
 void check_begin(struct check *check) {
     enum { TIME_MAX = 1 << 30 };
     arena_reset(&check->launch);

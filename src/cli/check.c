@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heddle check: what is wrong with the kernels of a launch file. */
-#include "base/file.h"
 #include "cli/findings.h"
 #include "launch/run.h"
+#include "result/checked_run.h"
 #include "study/explore.h"
+#include "study/paths.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ static const struct option options[] = {
     {"explore", 0, "N", "run the launches in N orders of their threads, and compare what they leave in memory"},
     {"explore-only", 0, "K", "of these orders, only number K"},
     OPTION_SARIF,
+    {"html", 0, "FILE", "write a page for a browser: findings beside the source, with what their threads did before"},
     OPTION_SUPPRESS,
     {"explain", 0, "KIND", "print what a kind of finding is, with a wrong kernel of few lines; no launch is run"},
     OPTION_GPU,
@@ -24,36 +26,6 @@ static const struct option options[] = {
     {"quiet", 'q', NULL, "print no findings; the exit status tells"},
     OPTION_END,
 };
-
-static enum status check_can(const struct run *run, struct report *report) {
-    for (unsigned i = 0; i < run->file->launch_count; i++) {
-        const struct launch *launch = &run->launches[i];
-        const char *why = check_refusal(run->module, launch->grid, launch->block, run->machine->warp_size);
-        if (why)
-            return report_add(report, STATUS_INVALID, "%s: heddle check does not take it: kernel '%s' %s",
-                              run->file->name, launch->kernel->name, why);
-    }
-    return STATUS_OK;
-}
-
-/* Runs every launch; one that stops is a finding, and nothing runs behind it. */
-static enum status run_all(struct run *run, struct check *check, struct report *report) {
-    while (run->done < run->file->launch_count) {
-        const unsigned number = run->done;
-        struct report inner = {0};
-        check_begin(check);
-        run->launches[number].checker = check_watch(check);
-        const enum status status = run_next(run, &inner);
-        if (status == STATUS_STOPPED)
-            check_stopped(check, run->module, run->launches[number].kernel->name, report_text(&inner));
-        else if (status)
-            report_add(report, status, "%s", report_text(&inner));
-        report_free(&inner);
-        if (status)
-            return status == STATUS_STOPPED ? STATUS_OK : status;
-    }
-    return STATUS_OK;
-}
 
 /* ---- other orders ---- */
 
@@ -100,7 +72,7 @@ static enum status open_all(struct arguments *arguments, struct launch_file *fil
                           "heddle check runs without time, and divergence.mechanism needs it: %s", reason);
     if (!status)
         status = run_open(run, file, machine, &run_options, report);
-    return status ? status : check_can(run, report);
+    return status ? status : checked_run_can(run, report);
 }
 
 static enum status explain(struct arguments *arguments, struct report *report) {
@@ -118,6 +90,30 @@ static enum status explain(struct arguments *arguments, struct report *report) {
     return report_add(report, STATUS_INVALID, "--explain: there is no kind '%s'; there are %s", name, names);
 }
 
+/* Everything that was found, to where it is wanted. For the page the launches run once more: what threads did before. */
+static enum status show(struct arguments *arguments, const struct run *run, const struct check_options *kinds,
+                        const struct check *check, struct report *report) {
+    const char *output = arguments_value(arguments, "output");
+    const bool is_quiet = arguments_has(arguments, "quiet") || (output && strcmp(output, "-") == 0);
+    struct suppressions known = {0};
+    const struct paths_order paths = {run->file, run->machine, &run->options, kinds, check};
+    enum status status = findings_files(arguments, &known, report);
+    if (status)
+        return status;
+    json_t *document = document_create(check, "launch", run->file->name);
+    if (arguments_has(arguments, "html"))
+        status = paths_add(&paths, document, report);
+    const struct findings_order order = {.to = is_quiet ? NULL : stdout,
+                                         .output = output,
+                                         .sarif = arguments_value(arguments, "sarif"),
+                                         .html = arguments_value(arguments, "html"),
+                                         .folder = *run->file->folder ? run->file->folder : NULL,
+                                         .known = &known};
+    const enum status shown = findings_show(arguments, document, &order, report);
+    json_decref(document);
+    return status ? status : shown;
+}
+
 static int check_main(struct arguments *arguments) {
     struct report report = {0};
     struct launch_file file = {0};
@@ -126,7 +122,6 @@ static int check_main(struct arguments *arguments) {
     struct check *check = NULL;
     struct check_options check_options = {0};
     const char *output = arguments_value(arguments, "output");
-    const bool is_quiet = arguments_has(arguments, "quiet") || (output && strcmp(output, "-") == 0);
     struct suppressions known = {0};
     if (arguments_has(arguments, "explain"))
         return finish(explain(arguments, &report), &report);
@@ -143,22 +138,14 @@ static int check_main(struct arguments *arguments) {
     if (!status)
         status = open_all(arguments, &file, &machine, &run, &report);
     if (!status) {
-        check_options.all_must_come = file_ends_in(file.module, ".cl");
-        check = check_create(&check_options);
-        status = run_all(&run, check, &report);
+        check = checked_run_create(&file, &check_options);
+        status = checked_run(&run, check, &report);
         if (!status)
             status = explore(arguments, &run, check, &report);
     }
     if (check) {
-        json_t *document = document_create(check, "launch", file.name);
-        const struct findings_order order = {.to = is_quiet ? NULL : stdout,
-                                             .output = output,
-                                             .sarif = arguments_value(arguments, "sarif"),
-                                             .folder = *file.folder ? file.folder : NULL,
-                                             .known = &known};
-        const enum status shown = findings_show(arguments, document, &order, &report);
+        const enum status shown = show(arguments, &run, &check_options, check, &report);
         status = status ? status : shown;
-        json_decref(document);
     }
     run_close(&run);
     machine_close(&machine);

@@ -58,6 +58,7 @@ static const struct option options[] = {
     {"check-limit", 0, "N", "findings to keep; default 100"},
     {"findings", 0, "FILE", "with --check: write what was found as JSON"},
     OPTION_SARIF,
+    OPTION_HTML,
     OPTION_SUPPRESS,
     {"quiet", 'q', NULL, "no summary"},
     {"verbose", 'v', NULL, "say when a compiler takes long, on a terminal or not"},

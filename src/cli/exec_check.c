@@ -8,7 +8,7 @@
 #include "result/guest_check.h"
 
 enum status exec_check_read(struct arguments *arguments, struct exec_check *check, struct report *report) {
-    static const char *const only[] = {"check-limit", "findings", "sarif", "suppress"};
+    static const char *const only[] = {"check-limit", "findings", "sarif", "html", "suppress"};
     check->is_on = arguments_has(arguments, "check") || arguments_has(arguments, "check-only");
     for (unsigned i = 0; !check->is_on && i < sizeof only / sizeof *only; i++)
         if (arguments_has(arguments, only[i]))
@@ -68,6 +68,7 @@ enum status exec_check_show(struct arguments *arguments, const struct exec_check
     const struct findings_order order = {.to = stderr,
                                          .output = arguments_value(arguments, "findings"),
                                          .sarif = arguments_value(arguments, "sarif"),
+                                         .html = arguments_value(arguments, "html"),
                                          .known = &check->known};
     enum status status = gather(arguments, check, folder, document, report);
     const enum status shown = findings_show(arguments, document, &order, report);

@@ -12,9 +12,11 @@
 /* Of the options `only` and `limit`, by the names that the command gives them. */
 enum status findings_options(struct arguments *arguments, const char *only, const char *limit,
                              struct check_options *out, struct report *report);
-/* The options `sarif`, whose file must be one that can be written, and `suppress`, read. */
+/* The options `sarif` and `html`, whose files must be such as can be written, and `suppress`, read. */
 #define OPTION_SARIF                                                                                                   \
     { "sarif", 0, "FILE", "write the findings as SARIF 2.1.0, for services that show them beside the lines" }
+#define OPTION_HTML                                                                                                    \
+    { "html", 0, "FILE", "write a page for a browser: each finding beside the source" }
 #define OPTION_SUPPRESS                                                                                                \
     { "suppress", 0, "FILE", "leave findings out: lines of KIND KERNEL FILE:LINE, each a pattern" }
 enum status findings_files(struct arguments *arguments, struct suppressions *known, struct report *report);
@@ -22,7 +24,7 @@ enum status findings_files(struct arguments *arguments, struct suppressions *kno
 struct findings_order {
     FILE *to;           /* as text */
     const char *output; /* as JSON */
-    const char *sarif;
+    const char *sarif, *html;
     const char *folder; /* files that are not found from the folder at hand are found from this one */
     const struct suppressions *known;
 };

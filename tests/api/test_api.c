@@ -52,6 +52,11 @@ static const char ptx[] =
     "  add.u32 %r2, %r1, 1000; st.shared.u32 [%rd2], %r1; st.shared.u32 [%rd3], %r2; bar.sync 0;\n"
     "  ld.shared.u32 %r3, [%rd2]; ld.shared.u32 %r4, [%rd3]; mad.lo.u32 %r5, %r4, 1000, %r3;\n"
     "  st.global.u32 [%rd1], %r5;\n  ret;\n}\n"
+    ".visible .entry unordered(.param .u64 .ptr .global .align 4 x) {\n" /* reads what the thread beside it writes */
+    "  .reg .b32 %r<8>; .reg .b64 %rd<8>;\n"
+    "  mov.u32 %r1, %tid.x; ld.param.u64 %rd1, [x]; xor.b32 %r2, %r1, 32;\n"
+    "  mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; mul.wide.u32 %rd4, %r2, 4; add.s64 %rd5, %rd1, %rd4;\n"
+    "  st.global.u32 [%rd3], %r1; ld.global.u32 %r3, [%rd5]; st.global.u32 [%rd3], %r3;\n  ret;\n}\n"
     ".visible .entry endless() {\nLOOP: bra LOOP;\n}\n";
 
 enum { THREADS = 64, BLOCKS = 4, COUNT = THREADS * BLOCKS };
@@ -390,6 +395,10 @@ static void null_handles_are_refused_and_closed_in_peace(void **state) {
     REFUSED(heddle_device_watch(NULL, NULL, NULL, f->errors), "the device is NULL");
     REFUSED(heddle_device_result(NULL, HEDDLE_IN_TIME, f->out, f->errors), "the device is NULL");
     REFUSED(heddle_device_forget(NULL, f->errors), "the device is NULL");
+    REFUSED(heddle_device_check(NULL, NULL, 1, f->errors), "the device is NULL");
+    REFUSED(heddle_device_findings(NULL, f->out, f->errors), "the device is NULL");
+    REFUSED(heddle_check_file(NULL, "x", NULL, 1, 1, f->out, f->errors), "the machine is NULL");
+    REFUSED(heddle_check_file(f->machine, NULL, NULL, 1, 1, f->out, f->errors), "the path is NULL");
     REFUSED(heddle_module_from_file(NULL, "x.ptx", NULL, &module, f->errors), "the device is NULL");
     REFUSED(heddle_module_from_text(f->device, "x.ptx", NULL, NULL, &module, f->errors), "the text is NULL");
     REFUSED(heddle_module_kernels(NULL, f->out, f->errors), "the module is NULL");
@@ -558,6 +567,75 @@ static void a_launch_file_gives_its_document(void **state) {
     REFUSED(heddle_run_file(f->machine, path, HEDDLE_IN_TIME, 1, NULL, NULL, f->out, f->errors), path);
 }
 
+/* Launches of a device are watched from heddle_device_check on, and findings are those since then. */
+static void a_check_finds_what_threads_race_for(void **state) {
+    struct fixture *f = *state;
+    struct heddle_buffer *y;
+    struct heddle_kernel *wrong = find(f, "unordered"), *right = saxpy(f, &y);
+    GOOD(heddle_kernel_set_buffer(wrong, 0, y, 0, f->errors));
+    REFUSED(heddle_device_findings(f->device, f->out, f->errors), "nothing is checked");
+    REFUSED(heddle_device_check(f->device, "races", 10, f->errors), "not 'races'");
+    REFUSED(heddle_device_check(f->device, NULL, 1000000, f->errors), "at most 100000");
+    GOOD(heddle_kernel_launch(wrong, 1, one, block, HEDDLE_FUNCTIONAL, NULL, f->errors)); /* nobody looks on */
+    GOOD(heddle_device_check(f->device, NULL, 10, f->errors));
+    GOOD(heddle_kernel_launch(right, 1, grid, block, HEDDLE_FUNCTIONAL, NULL, f->errors));
+    GOOD(heddle_device_findings(f->device, f->out, f->errors));
+    assert_non_null(strstr(heddle_text_get(f->out), "\"schema\": \"heddle-check-1\""));
+    assert_true(number(heddle_text_get(f->out), "errors") == 0);
+    GOOD(heddle_kernel_launch(wrong, 1, one, block, HEDDLE_FUNCTIONAL, NULL, f->errors));
+    assert_int_equal(heddle_device_findings(f->device, f->out, f->errors), HEDDLE_WRONG);
+    assert_non_null(strstr(heddle_text_get(f->out), "\"kind\": \"race\""));
+    assert_non_null(strstr(heddle_text_get(f->out), "\"kernel\": \"unordered\""));
+    assert_non_null(strstr(heddle_text_get(f->out), "of 'y'"));
+    GOOD(heddle_device_check(f->device, "memory", 10, f->errors)); /* anew, and without races */
+    GOOD(heddle_kernel_launch(wrong, 1, one, block, HEDDLE_FUNCTIONAL, NULL, f->errors));
+    GOOD(heddle_device_findings(f->device, f->out, f->errors));
+    assert_true(number(heddle_text_get(f->out), "errors") == 0);
+}
+
+static void a_launch_that_stops_is_a_finding(void **state) {
+    struct fixture *f = *state;
+    GOOD(heddle_machine_set(f->machine, "functional.max_instructions=1000", f->errors));
+    struct heddle_device *device;
+    struct heddle_module *module;
+    struct heddle_kernel *kernel;
+    GOOD(heddle_device_open(f->machine, &device, f->errors));
+    GOOD(heddle_module_from_text(device, "test.ptx", ptx, NULL, &module, f->errors));
+    GOOD(heddle_kernel_find(module, "endless", &kernel, f->errors));
+    GOOD(heddle_device_check(device, NULL, 10, f->errors));
+    assert_int_equal(heddle_kernel_launch(kernel, 1, one, one, HEDDLE_FUNCTIONAL, NULL, f->errors), HEDDLE_STOPPED);
+    assert_int_equal(heddle_device_findings(device, f->out, f->errors), HEDDLE_WRONG);
+    assert_non_null(strstr(heddle_text_get(f->out), "\"kind\": \"stopped\""));
+    heddle_device_close(device);
+}
+
+static void a_launch_file_is_checked(void **state) {
+    struct fixture *f = *state;
+    char folder[] = "/tmp/heddle-api-XXXXXX", path[256], module[256];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/l.yaml", folder);
+    snprintf(module, sizeof module, "%s/m.ptx", folder);
+    FILE *file = fopen(module, "w");
+    fputs(ptx, file);
+    fclose(file);
+    file = fopen(path, "w");
+    fputs("module: m.ptx\nbuffers:\n  x: {type: u32, count: 64}\nlaunches:\n"
+          "  - {kernel: unordered, grid: [1], block: [64], args: [x]}\n",
+          file);
+    fclose(file);
+    assert_int_equal(heddle_check_file(f->machine, path, NULL, 100, 1, f->out, f->errors), HEDDLE_WRONG);
+    assert_non_null(strstr(heddle_text_get(f->out), "\"kind\": \"race\""));
+    assert_true(number(heddle_text_get(f->out), "dropped") == 0);
+    assert_int_equal(heddle_check_file(f->machine, path, "race", 0, 1, f->out, f->errors), HEDDLE_WRONG);
+    assert_true(number(heddle_text_get(f->out), "dropped") > 0);
+    GOOD(heddle_check_file(f->machine, path, "memory,barrier", 100, 1, f->out, f->errors));
+    REFUSED(heddle_check_file(f->machine, path, "memory,", 100, 1, f->out, f->errors), "kinds of a check are");
+    unlink(path);
+    unlink(module);
+    rmdir(folder);
+    REFUSED(heddle_check_file(f->machine, path, NULL, 100, 1, f->out, f->errors), path);
+}
+
 /* What a fill draws follows the seed, as the document says. */
 static void a_launch_file_follows_the_seed(void **state) {
     struct fixture *f = *state;
@@ -646,6 +724,9 @@ int main(void) {
         TEST(a_limit_stops_a_launch),
         TEST(a_fault_names_the_buffer),
         TEST(a_launch_file_gives_its_document),
+        TEST(a_check_finds_what_threads_race_for),
+        TEST(a_launch_that_stops_is_a_finding),
+        TEST(a_launch_file_is_checked),
         TEST(a_launch_file_follows_the_seed),
         cmocka_unit_test(devices_in_two_threads_know_nothing_of_each_other),
     };

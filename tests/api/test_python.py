@@ -73,6 +73,25 @@ class Results(unittest.TestCase):
         with self.assertRaises(heddle.Refused):
             heddle.run(path, "gtx48")
 
+    def test_a_check_gives_the_dictionary_of_the_program(self):
+        path = SOURCE / "tests/check/reverse.yaml"
+        done = subprocess.run([HEDDLE, "check", str(path), "-o", "-"], capture_output=True, check=False)
+        expected = json.loads(done.stdout)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(heddle.Machine().check_file(path), expected)
+        self.assertEqual([one["kind"] for one in heddle.Machine().check_file(path, kinds=["race"])["findings"]], ["race"])
+        self.assertFalse(heddle.Machine().check_file(SOURCE / "examples/saxpy.yaml")["wrong"])
+        with self.assertRaises(heddle.Refused):
+            heddle.Machine().check_file(path, kinds="races")
+        with heddle.Device() as device:
+            with self.assertRaises(heddle.Refused):
+                device.findings()
+            device.check()
+            module = device.source("shift.cl", "kernel void shift(global int *x) { x[get_local_id(0)] = x[get_local_id(0) ^ 32]; }")
+            module.launch("shift", 1, 64, [device.buffer(256, "x")], functional=True)
+            found = device.findings()
+            self.assertEqual({(one["kind"], one["kernel"], one["at"]["line"]) for one in found["findings"]}, {("race", "shift", 1)})
+
     def test_runs_are_what_pandas_takes(self):
         try:
             import pandas

@@ -16,6 +16,25 @@ __global__ void reverse(int *out, const int *in) {
         out[i] = out[63 - i] + 1; // REVERSE
 }
 
+__global__ void count(int *out, bool of_block) {
+    if (of_block)
+        atomicAdd_block(out, 1); // OF_BLOCK
+    else
+        atomicAdd(out, 1);
+}
+
+/* The second block waits for the first, and looks once more. */
+__global__ void poll(int *flag, bool of_block) {
+    if (blockIdx.x == 0)
+        atomicExch(flag, 1);
+    else if (threadIdx.x == 0)
+        while (atomicAdd(flag, 0) == 0)
+            ;
+    __syncthreads();
+    if (blockIdx.x == 1 && threadIdx.x == 32)
+        of_block ? atomicAdd_block(flag, 0) : atomicAdd(flag, 0);
+}
+
 enum { COUNT = 64, BYTES = COUNT * sizeof(int) };
 static const int numbers[COUNT] = {1, 2, 3};
 static bool wrong;
@@ -71,6 +90,17 @@ static void race(int *out, int *in) {
         reverse<<<1, COUNT>>>(out, nullptr);
 }
 
+/* Of block scope, and of two blocks. */
+static void scope(int *out, int *in) {
+    cudaMemset(in, 0, BYTES);
+    count<<<2, 32>>>(in, wrong);
+}
+
+static void polled(int *out, int *in) {
+    cudaMemset(in, 0, BYTES);
+    poll<<<2, 64>>>(in, wrong);
+}
+
 /* The host may write managed and pinned memory at any time. */
 static void managed(int *out, int *in) {
     int *at = nullptr, *pinned = nullptr;
@@ -94,7 +124,8 @@ static const struct {
     const char *name;
     void (*run)(int *, int *);
 } cases[] = {{"unwritten", unwritten}, {"copied", copied}, {"rows", rows},       {"by_kernel", by_kernel},
-             {"freed", freed},         {"race", race},     {"managed", managed}, {"leak", leak}};
+             {"freed", freed},         {"race", race},     {"managed", managed}, {"leak", leak},
+             {"scope", scope},         {"polled", polled}};
 
 int main(int count, char **arguments) {
     if (count != 3)

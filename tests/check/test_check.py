@@ -215,6 +215,52 @@ kernel void k(global int *out, global const int *in, global int *flag) {
         self.assertEqual((race["locations"][0]["physicalLocation"]["region"]["startLine"],
                           race["relatedLocations"][0]["physicalLocation"]["region"]["startLine"]), (9, 11))
 
+    def page(self, launch, folder):
+        """What a page for a browser holds."""
+        file = self.folder / "findings.html"
+        done = subprocess.run([HEDDLE, "check", "-q", launch, "--html", file], env=self.environment, cwd=folder, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        text = file.read_text()
+        self.assertNotIn("/*FINDINGS*/", text)
+        return json.loads(re.search(r'<script id="data" type="application/json">(.*)</script>', text)[1])
+
+    def test_page_has_both_threads_paths(self):
+        page = self.page("tests/check/reverse.yaml", SOURCE)
+        race = page["document"]["findings"][1]
+        self.assertEqual(race["kind"], "race")
+        file = race["at"]["file"]
+        self.assertEqual(page["files"][file], (SOURCE / "tests/check/local.cl").read_text())
+
+        def path(side):
+            return [(event["does"], event["line"], event.get("here", False)) for event in side["path"]]
+        # the reader was there first, and has gone on
+        self.assertEqual(path(race["at"]), [("load", 9, False), ("store", 9, True)])
+        self.assertEqual(path(race["other"]), [("load", 9, False), ("store", 9, False), ("load", 11, True), ("store", 11, False)])
+        # only the page has them
+        self.assertNotIn("path", self.check(SOURCE / "tests/check/reverse.yaml")["findings"][1]["at"])
+
+    def test_path_of_a_thread_is_its_own(self):
+        """Of block and warp that the finding names, up to the first of its kind, with barriers and atomics."""
+        text = """kernel void k(global int *out, global const int *in, global int *flag) {
+    local int tile[128];
+    const int i = get_local_id(0);
+    tile[i] = in[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_group_id(0) == 2 && i == 70)
+        atomic_add(flag, 1);
+    if (get_group_id(0) == 2 && i == 70)
+        out[0] = tile[69];
+    if (get_group_id(0) == 3 && i == 5)
+        out[0] = tile[4] + 1;
+}
+"""
+        found = self.page(self.launch_text("own", text, 4, 128), self.folder)["document"]["findings"]
+        race = next(one for one in found if one["kind"] == "race")
+        self.assertEqual([(race[side]["block"][0], race[side]["thread"][0]) for side in ("at", "other")], [(3, 5), (2, 70)])
+        lines = [[(event["does"], event["line"]) for event in race[side]["path"]] for side in ("at", "other")]
+        start = [("load", 4), ("store", 4), ("barrier", 5)]
+        self.assertEqual(lines, [[*start, ("load", 11), ("store", 11)], [*start, ("atomic", 7), ("load", 9), ("store", 9)]])
+
     def test_lessons_are_those_of_the_page(self):
         page = (SOURCE / "docs/check.md").read_text()
         kinds = re.findall(r'^FINDING\(\w+, "(\w+)"', (SOURCE / "src/check/findings.def").read_text(), re.M)

@@ -6,6 +6,7 @@ usage: test_programs.py HEDDLE SOURCE_FOLDER OPENCL_PROGRAM
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,8 @@ CUDA = {
     "race": ("race", "error", 2, "'cudaMalloc 1'"),
     "managed": ("uninitialised", "error", 2, "'cudaMalloc 1'"),
     "leak": ("leak", "note", None, "256 bytes in 1 allocation"),
+    "polled": ("race", "error", 1, "atomic of 4 bytes at byte 0 of 'cudaMalloc 2'"),
+    "scope": ("race", "error", 1, "atomic of 4 bytes at byte 0 of 'cudaMalloc 2'"),
 }
 OPENCL_CASES = {
     "mapped": ("uninitialised", "error", 1, "byte 128 of 'buffer 2'"),
@@ -58,7 +61,7 @@ class Programs(unittest.TestCase):
         file = self.folder / "findings.json"
         # programs that leak on purpose, of a build whose sanitizer would say so itself
         done = subprocess.run([HEDDLE, "exec", "-q", "--check", "--findings", file, *options, "--", program, case, side],
-                              capture_output=True, text=True, env={**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"})
+                              cwd=SOURCE, capture_output=True, text=True, env={**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"})
         self.assertEqual(done.stdout, "", done.stderr)
         found = json.loads(file.read_text())
         self.assertEqual(done.returncode, int(found["wrong"]), done.stderr)
@@ -97,6 +100,22 @@ class Programs(unittest.TestCase):
         self.assertEqual((one["kernel"], one["at"]["line"], one["other"]["line"]), ("reverse", line, line))
         self.assertIn("in kernel 'reverse', first in launch 2", text)
 
+    def test_scope_and_line_of_a_builtin(self):
+        """What is inlined from a header of Heddle's stands at the line that called it."""
+        line = 1 + next(i for i, text in enumerate((SOURCE / "tests/check/program.cu").read_text().splitlines())
+                        if text.endswith("// OF_BLOCK"))
+        found, _ = self.run_checked(self.cuda_program(), "scope", "wrong")
+        one = found["findings"][0]
+        self.assertEqual((pathlib.Path(one["at"]["file"]).name, one["at"]["line"], one["other"]["line"]), ("program.cu", line, line))
+        self.assertIn("device scope", one["missing"])
+
+    def test_page(self):
+        file = self.folder / "findings.html"
+        self.run_checked(self.cuda_program(), "race", "wrong", "--html", file)
+        page = json.loads(re.search(r'<script id="data" type="application/json">(.*)</script>', file.read_text())[1])
+        self.assertEqual([one["kind"] for one in page["document"]["findings"]], ["race"])
+        self.assertIn((SOURCE / "tests/check/program.cu").read_text(), page["files"].values())
+
     def test_refused(self):
         for options in (["--check-limit", "3"], ["--findings", "f"], ["--check-only", "races"]):
             done = subprocess.run([HEDDLE, "exec", *options, "--", "true"], capture_output=True, text=True)
@@ -105,7 +124,7 @@ class Programs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    HEDDLE, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+    HEDDLE, SOURCE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
     OPENCL = sys.argv[3] if len(sys.argv) > 3 and sys.argv[3] else None
     test_check.HEDDLE = HEDDLE
     unittest.main(argv=sys.argv[:1])

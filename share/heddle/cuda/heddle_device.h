@@ -13,9 +13,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#define HEDDLE_DEVICE static __inline__ __device__ __attribute__((always_inline))
-#define HEDDLE_BOTH static __inline__ __host__ __device__ __attribute__((always_inline))
-#define HEDDLE_WARP static __inline__ __device__ __attribute__((always_inline, convergent))
+#define HEDDLE_DEVICE static __inline__ __device__ __attribute__((always_inline, nodebug))
+#define HEDDLE_BOTH static __inline__ __host__ __device__ __attribute__((always_inline, nodebug))
+#define HEDDLE_WARP static __inline__ __device__ __attribute__((always_inline, nodebug, convergent))
 
 #define __DEVICE__ static __device__ __forceinline__
 #include <__clang_cuda_libdevice_declares.h>
