@@ -243,6 +243,19 @@ static unsigned moved_sources(const struct inst *inst) {
     }
 }
 
+/* A product with a written power of two moves the bits of the other factor, as a shift does: compilers write either. */
+static unsigned moved_factor(const struct inst *inst, const struct operands *all) {
+    if (inst->op != OP_MUL || type_is_float(inst->type))
+        return 0;
+    const unsigned sign = 8 * type_bytes(inst->type) - 1;
+    for (unsigned k = 0; k < 2; k++) {
+        const uint64_t by = all->value[k] & ((UINT64_C(2) << sign) - 1);
+        if (!all->bits[k] && bits_count64(by) == 1 && !(by >> sign))
+            return 2u >> k;
+    }
+    return 0;
+}
+
 /* Bits of the result that are not written: d, and d2 of what has two results. */
 static struct scalar result_bits(const struct inst *inst, const struct operands *all) {
     const struct scalar everything = {.d = UINT64_MAX, .d2 = 1};
@@ -263,7 +276,7 @@ static struct scalar result_bits(const struct inst *inst, const struct operands 
     case OP_LOP3: return (struct scalar){.d = u[0] | u[1] | u[2]};
     default: break;
     }
-    const unsigned moved = moved_sources(inst);
+    const unsigned moved = moved_sources(inst) | moved_factor(inst, all);
     if (!moved || tainted & ~moved)
         return everything;
     uint64_t value[4];

@@ -119,6 +119,38 @@ kernel void k(global int *out, global const int *in, global int *flag) {
 """
         self.assertEqual(self.check(self.launch_text("nothing", text, 2, 64))["findings"], [])
 
+    def test_products_that_move_bits(self):
+        """Padding that a compiler puts into its place by a product with a power of two stays there; that of another factor does not."""
+        text = """.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 o, .param .u64 i, .param .u64 f)
+{{
+.reg .pred %p<2>;
+.reg .b16 %s<4>;
+.reg .b32 %r<8>;
+.reg .b64 %o<4>;
+ld.param.u64 %o1, [o];
+mov.u32 %r1, %tid.x;
+setp.eq.u32 %p1, %r1, 77;
+@%p1 mov.u16 %s1, 5;
+and.b16 %s2, %s1, 255;
+mul.wide.u16 %r2, %s2, {factor};
+shl.b32 %r3, %r1, 16;
+or.b32 %r4, %r2, %r3;
+shr.u32 %r5, %r4, 16;
+st.global.u32 [%o1], %r5;
+ret;
+}}
+"""
+        for factor, found in ((0x100, 0), (0x80, 0), (0x300, 1), (0x8000, 1)):
+            module = self.folder / f"product_{factor}.ptx"
+            module.write_text(text.format(factor=factor))
+            launch = self.folder / f"product_{factor}.yaml"
+            launch.write_text(LAUNCH.format(module=module, define="", folder=self.folder, kernel="k", grid=1, block=32).replace(
+                "build: {defines: [], includes: [" + str(self.folder) + "]}\n", ""))
+            self.assertEqual(len([f for f in self.check(launch, "--only", "uninitialised")["findings"]]), found, factor)
+
     def test_more(self):
         self.hold("more.cl")
 
