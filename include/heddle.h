@@ -8,7 +8,7 @@
  * kernel never sees this one, and a program never that one.
  *
  * Stability: within a major version functions are added, and none is changed or removed. The library's name ends in
- * that number (libheddle.so.0), from 0 on.
+ * that number: libheddle.so.N.
  *
  * Handles are opaque. Modules, buffers and kernels belong to their device and live until it is closed. NULL where a
  * handle is needed is refused like any other bad input, unless a function says what NULL means.

@@ -42,6 +42,11 @@ const char *command_operands(const struct command *command, struct arena *arena)
 
 enum status arguments_usage(struct arguments *arguments, struct report *report) {
     const char *name = arguments->command->name, *operands = command_operands(arguments->command, &arguments->arena);
+    bool is_known = !arguments->command->verbs || !arguments->operand_count;
+    for (const struct verb *verb = arguments->command->verbs; verb && verb->name; verb++)
+        is_known |= arguments->operand_count && strcmp(arguments->operands[0], verb->name) == 0;
+    if (!is_known)
+        report_add(report, STATUS_INVALID, "there is no 'heddle %s %s'", name, arguments->operands[0]);
     return report_add(report, STATUS_INVALID, "usage: heddle %s%s%s; 'heddle help %s' says more", name,
                       operands[0] ? " " : "", operands, name);
 }
@@ -223,6 +228,11 @@ enum status find_launch_file(struct arena *arena, const char *typed, const char 
             return STATUS_OK;
         }
     }
+    struct stat info;
+    if (stat(name, &info) == 0)
+        return report_add(report, STATUS_INVALID,
+                          "%s is a folder without a launch file of its name; name one of the files in it: %s/NAME.yaml",
+                          typed, name);
     const char *others = "";
     if (!file_ends_in(name, ".yaml"))
         others = arena_printf(arena, " (nor %s, nor %s)", candidates[1], candidates[2]);

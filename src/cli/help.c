@@ -140,7 +140,8 @@ int unknown_command(const char *name) {
     struct text_nearest nearest = {0};
     for (unsigned i = 0; commands[i]; i++)
         text_nearest_try(&nearest, name, commands[i]->name);
-    text_nearest_try(&nearest, name, "help");
+    for (const char *const *other = (const char *const[]){"help", "--help", "--version", NULL}; *other; other++)
+        text_nearest_try(&nearest, name, *other);
     if (nearest.best)
         print(stderr, "heddle: there is no command '%s'; did you mean '%s'?\n", name, nearest.best);
     else

@@ -457,6 +457,8 @@ enum status launch_file_parse(struct arena *arena, const char *name, const char 
     static const char *const no_names[] = {NULL};
     *out = (struct launch_file){.name = name, .folder = file_dir(arena, name), .text_hash = XXH64(text, length, 0)};
     enum status status = yaml_parse(arena, name, text, length, &out->yaml, report);
+    if (!status)
+        status = launch_file_refuse_other(&out->yaml, report);
     if (status)
         return status;
     struct launch_parser p = {.arena = arena, .report = report, .file = out, .yaml = &out->yaml};

@@ -104,6 +104,8 @@ void launch_file_cut(struct launch_file *file, unsigned before, unsigned count);
 /* Goes on from a checkpoint of this file. STATUS_INVALID: it is of another. */
 enum status launch_file_from(struct launch_file *file, const char *path, const struct file_access *files,
                              struct arena *arena, struct report *report);
+/* Refuses a result, a sweep and a machine by what they are. */
+enum status launch_file_refuse_other(const struct yaml *yaml, struct report *report);
 /* Of launch_file_parse: `checkpoint` and `caches`. */
 enum status launch_file_parse_checkpoint(struct launch_file *file, const struct yaml *yaml, struct arena *arena,
                                          struct report *report);

@@ -24,8 +24,9 @@ enum status result_load(struct arena *arena, const char *path, json_t **out, str
     json_error_t error;
     *out = json_loadb(text, length, 0, &error);
     if (!*out)
-        return report_add(report, STATUS_INVALID, "%s:%d:%d: not a result file: %s", path, error.line, error.column,
-                          error.text);
+        return report_add(report, STATUS_INVALID,
+                          "%s:%d:%d: not a result file: %s; 'heddle run LAUNCH -o FILE.json' writes one", path,
+                          error.line, error.column, error.text);
     return STATUS_OK;
 }
 

@@ -425,6 +425,11 @@ static enum status read_all(struct sweep_parser *p) {
                                         "gpu",  "variants",  "set",      "zip",  "exclude", NULL};
     struct sweep *sweep = p->sweep;
     const struct yaml_node *root = sweep->yaml.root;
+    if (yaml_get(root, "module"))
+        return report_add(
+            p->report, STATUS_INVALID,
+            "%s is a launch file, not a sweep; 'heddle run %s' runs it, and 'launches: %s' in a sweep names it",
+            sweep->yaml.name, sweep->yaml.name, sweep->yaml.name);
     enum status status = yaml_known_keys(&sweep->yaml, root, "a sweep", known, p->report);
     if (root->kind != YAML_MAP)
         return status;
