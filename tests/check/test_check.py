@@ -128,19 +128,19 @@ kernel void k(global int *out, global const int *in, global int *flag) {
 
     def test_padding_of_what_functions_take(self):
         """A structure may be handed over with its padding; a member that nobody has written may not."""
-        text = """struct pair { double value; char kind; };
-__attribute__((noinline)) struct pair change(struct pair one, int by) { one.value += by; return one; }
+        text = """struct pair { int16 value; double kind; };
+__attribute__((noinline)) struct pair change(struct pair one, int by) { one.value += (int16)by; return one; }
 __attribute__((noinline)) int twice(int value) { return 2 * value; }
 kernel void k(global int *out, global const int *in, global int *flag) {
     struct pair two[2];
     int a[16];
     const int i = get_global_id(0);
     for (int k = 0; k < 2; k++)
-        two[in[k]].value = i, two[in[k]].kind = (char)k;
+        two[in[k]].value = (int16)i, two[in[k]].kind = k;
     for (int k = 0; k < in[8]; k++)
         a[in[k]] = k;
     struct pair one = change(two[in[i] & 1], in[3]);
-    out[i] = (int)one.value + one.kind + twice(a[in[i] & %d]);
+    out[i] = one.value.s3 + (int)one.kind + twice(a[in[i] & %d]);
 }
 """
         for mask, found in ((7, []), (15, ["uninitialised"])):
