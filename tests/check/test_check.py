@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+import corpus
+
 HEDDLE = SOURCE = None
 CLEAN = ["saxpy", "matmul", "gemm_tc", "reduction", "histogram", "collatz", "odd_even", "warp_sum"]
 LAUNCH = """module: {module}
@@ -27,19 +29,7 @@ launches:
 
 def pairs(path):
     """(kernel, kind, grid, block, line of HERE) of each pair in the file."""
-    spec = kernel = None
-    found = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        told = re.match(r"// find (\w+): grid (\d+), block (\d+)(?:, no place)?$", line)
-        named = re.match(r"(?:kernel|__global__) void (\w+)\(", line)
-        if told:
-            spec = told.groups()
-        if named:
-            kernel = named.group(1)
-        if line.endswith("// HERE"):
-            found.append((kernel, *spec, number))
-            spec = kernel = None
-    return found
+    return [tuple(one[part] for part in ("kernel", "kind", "grid", "block", "line")) for one in corpus.pairs(path)]
 
 
 def has_clang():
@@ -89,6 +79,23 @@ class Check(unittest.TestCase):
                 right = self.twin(path, pair, "IS_RIGHT")
                 self.assertEqual((right["findings"], right["wrong"]), ([], False))
 
+    def test_corpus_is_that_of_the_page(self):
+        """The table of docs/check.md counts what is here; a third of it is of published reports (tests/check/corpus.py --write)."""
+        self.assertIn(corpus.table(SOURCE), (SOURCE / "docs/check.md").read_text())
+        found = corpus.read(SOURCE)
+        self.assertEqual(len({(one["file"], one["kernel"]) for one in found}), len(found))
+        self.assertGreaterEqual(2 * len(found), 150)
+        self.assertGreaterEqual(3 * sum(bool(one["from"]) for one in found), len(found))
+
+    def test_reported(self):
+        self.hold("reported.cl")
+
+    def test_reported_of_blocks(self):
+        self.hold("reported.cu")
+
+    def test_reported_of_warps(self):
+        self.hold("reported_warps.cu")
+
     def test_local_memory(self):
         self.hold("local.cl")
 
@@ -118,6 +125,26 @@ kernel void k(global int *out, global const int *in, global int *flag) {
 }
 """
         self.assertEqual(self.check(self.launch_text("nothing", text, 2, 64))["findings"], [])
+
+    def test_padding_of_what_functions_take(self):
+        """A structure may be handed over with its padding; a member that nobody has written may not."""
+        text = """struct pair { int16 value; double kind; };
+__attribute__((noinline)) struct pair change(struct pair one, int by) { one.value += (int16)by; return one; }
+__attribute__((noinline)) int twice(int value) { return 2 * value; }
+kernel void k(global int *out, global const int *in, global int *flag) {
+    struct pair two[2];
+    int a[16];
+    const int i = get_global_id(0);
+    for (int k = 0; k < 2; k++)
+        two[in[k]].value = (int16)i, two[in[k]].kind = k;
+    for (int k = 0; k < in[8]; k++)
+        a[in[k]] = k;
+    struct pair one = change(two[in[i] & 1], in[3]);
+    out[i] = one.value.s3 + (int)one.kind + twice(a[in[i] & %d]);
+}
+"""
+        for mask, found in ((7, []), (15, ["uninitialised"])):
+            self.assertEqual([one["kind"] for one in self.check(self.launch_text(f"padding{mask}", text % mask, 1, 64))["findings"]], found, mask)
 
     def test_products_that_move_bits(self):
         """Padding that a compiler puts into its place by a product with a power of two stays there; that of another factor does not."""
@@ -186,13 +213,50 @@ ret;
         self.assertEqual(self.twin(path, pair, "IS_WRONG", "--explore-only", number), one)
         self.assertEqual(self.twin(path, pair, "IS_WRONG", "--explore", "64"), one)
 
-    def launch_text(self, name, text, grid, block):
-        path = self.folder / f"{name}.cl"
+    def launch_text(self, name, text, grid, block, language="cl"):
+        path = self.folder / f"{name}.{language}"
         path.write_text(text)
         launch = self.folder / f"{name}.yaml"
         launch.write_text(LAUNCH.format(module=path, define="IS_WRONG", folder=self.folder, kernel="k", grid=grid,
                                         block=block))
         return launch
+
+    def test_lanes_that_return_do_not_hold_up_a_barrier(self):
+        """Of CUDA: some lanes of a warp return, the others come to barriers. In OpenCL C that is an error."""
+        text = """%s
+    if (i > in[40])
+        return;
+    tile[i] = in[i];
+    %s;
+    out[i] = tile[(i + 1) & 31];
+    for (int round = 0; round < in[3]; round++) {
+        %s;
+        if (in[round + i] == 41)
+            return;
+        tile[i] = round;
+    }
+}
+"""
+        cuda = text % ("__global__ void k(int *out, const int *in, int *flag) {\n    __shared__ int tile[64];\n    const int i = threadIdx.x;",
+                       "__syncthreads()", "__syncthreads()")
+        launch = self.launch_text("returns", cuda, 1, 64, "cu")
+        self.assertEqual(self.check(launch)["findings"], [])
+        self.assertEqual(self.check(launch, "--explore", "8")["findings"], [])
+        opencl = text % ("kernel void k(global int *out, global const int *in, global int *flag) {\n    local int tile[64];\n    const int i = get_local_id(0);",
+                         "barrier(CLK_LOCAL_MEM_FENCE)", "barrier(CLK_LOCAL_MEM_FENCE)")
+        self.assertEqual({one["kind"] for one in self.check(self.launch_text("returns", opencl, 1, 64))["findings"]}, {"barrier"})
+
+    def test_same_bytes_for_one_and_four_host_threads(self):
+        for name in sorted({one["file"] for one in corpus.read(SOURCE)}):
+            path = SOURCE / "tests/check" / name
+            pair = pairs(path)[0]
+            options = ["--explore", "4"] if name == "order.cu" else []
+            with self.subTest(kernel=pair[0]):
+                self.twin(path, pair, "IS_WRONG")
+                one, four = (subprocess.run([HEDDLE, "check", self.folder / f"{pair[0]}_IS_WRONG.yaml", "-o", "-", "--set", f"host.threads={count}", *options],
+                                            capture_output=True, env=self.environment) for count in (1, 4))
+                self.assertIn(b"findings", one.stdout)
+                self.assertEqual((one.returncode, one.stdout, one.stderr), (four.returncode, four.stdout, four.stderr))
 
     def test_racing_writes_of_one_value_are_notes(self):
         text = "kernel void k(global int *out, global const int *in, global int *flag) { flag[0] = %s; }\n"
@@ -333,5 +397,5 @@ ret;
 
 
 if __name__ == "__main__":
-    HEDDLE, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+    HEDDLE, SOURCE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
     unittest.main(argv=sys.argv[:1] + sys.argv[3:])
