@@ -2,14 +2,17 @@
 /* Tensor maps: what cuTensorMapEncodeTiled takes and refuses, and kernels that copy boxes of matrices by maps that are their parameters. */
 #include "driver.h"
 
-/* Each block brings its box of the first matrix, adds its number to it and stores it into the second. */
+/* Each block brings its box of the first matrix, adds its number to it, stores it into the second, and adds it to one box that all have. The
+ * boxes begin 5 columns and 3 rows before the matrix. */
 static const char ptx[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".visible .entry k(.param .align 64 .b8 from[128], .param .align 64 .b8 to[128])\n{\n"
+    ".visible .entry k(.param .align 64 .b8 from[128], .param .align 64 .b8 to[128], .param .align 64 .b8 "
+    "all[128])\n{\n"
     ".shared .align 128 .b8 area[512]; .shared .align 8 .b8 bar[8];\n"
     ".reg .b32 %r<12>; .reg .b64 %rd<4>; .reg .pred %p, %q;\n"
-    "mov.u32 %r1, %ctaid.x; shl.b32 %r2, %r1, 4; mov.u32 %r3, %ctaid.y; shl.b32 %r4, %r3, 3;\n"
+    "mov.u32 %r1, %ctaid.x; mad.lo.u32 %r2, %r1, 16, -5; mov.u32 %r3, %ctaid.y; mad.lo.u32 %r4, %r3, 8, -3;\n"
     "mov.b64 %rd1, from; cvta.param.u64 %rd1, %rd1; mov.b64 %rd2, to; cvta.param.u64 %rd2, %rd2;\n"
+    "mov.b64 %rd3, all; cvta.param.u64 %rd3, %rd3;\n"
     "mov.u32 %r5, %tid.x; setp.ne.u32 %q, %r5, 0; @%q bra WAIT;\n"
     "mbarrier.init.shared::cta.b64 [bar], 1; fence.mbarrier_init.release.cluster;\n"
     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 512;\n"
@@ -21,9 +24,10 @@ static const char ptx[] =
     "ld.shared.u32 %r7, [%r6]; add.u32 %r7, %r7, %r9; st.shared.u32 [%r6], %r7;\n"
     "fence.proxy.async.shared::cta; bar.sync 0; @%q bra END;\n"
     "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd2, {%r2, %r4}], [area];\n"
+    "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%rd3, {0, 0}], [area];\n"
     "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nEND: ret;\n}\n";
 
-enum { COLUMNS = 50, ROWS = 21, PITCH = 52, ACROSS = 16, DOWN = 8 };
+enum { COLUMNS = 50, ROWS = 21, PITCH = 52, ACROSS = 16, DOWN = 8, BEFORE = 5, ABOVE = 3 };
 
 /* What a map is made of. */
 static struct arguments {
@@ -115,30 +119,42 @@ static void rules_of_kinds(void) {
 
 /* Elements beyond the matrices are neither read nor written: words between rows stay. */
 static void boxes_of_matrices(CUfunction kernel) {
-    static unsigned from[ROWS * PITCH], to[ROWS * PITCH];
-    const unsigned wide = (COLUMNS + ACROSS - 1) / ACROSS, high = (ROWS + DOWN - 1) / DOWN;
-    CUdeviceptr memory, second;
-    CUtensorMap maps[2];
+    static unsigned from[ROWS * PITCH], to[ROWS * PITCH], all[ACROSS * DOWN], sums[ACROSS * DOWN];
+    const unsigned wide = (COLUMNS + BEFORE + ACROSS - 1) / ACROSS, high = (ROWS + ABOVE + DOWN - 1) / DOWN;
+    const unsigned blocks = wide * high;
+    CUdeviceptr memory, second, third;
+    CUtensorMap maps[3];
     for (unsigned i = 0; i < ROWS * PITCH; i++)
         from[i] = i * 2654435761u, to[i] = i;
     OK(cuMemAlloc(&memory, sizeof from));
     OK(cuMemAlloc(&second, sizeof to));
+    OK(cuMemAlloc(&third, sizeof all));
     OK(cuMemcpyHtoD(memory, from, sizeof from));
     OK(cuMemcpyHtoD(second, to, sizeof to));
+    OK(cuMemcpyHtoD(third, all, sizeof all));
     struct arguments a = good;
     a.address = (void *)(uintptr_t)memory;
     OK(encode(&maps[0], &a));
     maps[1] = maps[0];
     OK(cuTensorMapReplaceAddress(&maps[1], (void *)(uintptr_t)second));
     IS(cuTensorMapReplaceAddress(&maps[0], (void *)(uintptr_t)(memory + 4)), CUDA_ERROR_INVALID_VALUE);
-    void *arguments[] = {&maps[0], &maps[1]};
+    a.address = (void *)(uintptr_t)third, a.size[0] = ACROSS, a.size[1] = DOWN, a.stride[0] = ACROSS * 4;
+    OK(encode(&maps[2], &a));
+    void *arguments[] = {&maps[0], &maps[1], &maps[2]};
     OK(cuLaunchKernel(kernel, wide, high, 1, ACROSS * DOWN, 1, 1, 0, NULL, arguments, NULL));
     OK(cuMemcpyDtoH(to, second, sizeof to));
+    OK(cuMemcpyDtoH(all, third, sizeof all));
+    for (unsigned i = 0; i < ACROSS * DOWN; i++)
+        sums[i] = blocks * (blocks - 1) / 2;
     for (unsigned row = 0; row < ROWS; row++)
         for (unsigned column = 0; column < PITCH; column++) {
-            const unsigned i = row * PITCH + column, block = row / DOWN * wide + column / ACROSS;
-            IS(to[i], column < COLUMNS ? from[i] + block : i);
+            const unsigned i = row * PITCH + column, x = column + BEFORE, y = row + ABOVE;
+            const unsigned is_in = column < COLUMNS;
+            IS(to[i], is_in ? from[i] + y / DOWN * wide + x / ACROSS : i);
+            sums[y % DOWN * ACROSS + x % ACROSS] += is_in ? from[i] : 0;
         }
+    for (unsigned i = 0; i < ACROSS * DOWN; i++)
+        IS(all[i], sums[i]);
 }
 
 int main(void) {

@@ -154,7 +154,7 @@ static void tensor_maps_are_of_their_buffer(void **state) {
     struct launch launch;
     if (bind(f,
              "{kernel: maps, " SHAPE "args: [{tensor: x, type: f32, sizes: [20, 5, 3], box: [16, 256, 3], steps: [1, "
-                                     "2, 8], swizzle: 64, nan: true}]}",
+             "2, 8], swizzle: 64, nan: true}]}",
              &launch))
         fail_msg("%s", report_text(&f->report));
     assert_memory_equal(launch.params, expected, sizeof expected);
