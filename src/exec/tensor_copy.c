@@ -302,6 +302,7 @@ static bool replace(struct exec *exec, unsigned warp, unsigned lane, const struc
     struct tensor_map map;
     if (!read_map(exec, warp, lane, step, address, &map))
         return false;
+    tensor_map_begin(&map);
     if (map.mark != TENSOR_MAP_MARK)
         return exec_fail(exec, warp, lane, step, "tensor map at 0x%llx: %s", (unsigned long long)address,
                          tensor_map_wrong(&map));

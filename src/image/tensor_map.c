@@ -154,6 +154,12 @@ static bool replace_element(struct tensor_map *map, uint64_t value) {
     return true;
 }
 
+void tensor_map_begin(struct tensor_map *map) {
+    static const struct tensor_map nothing;
+    if (memcmp(map, &nothing, sizeof nothing) == 0)
+        map->mark = TENSOR_MAP_MARK;
+}
+
 bool tensor_map_replace(struct tensor_map *map, enum tensor_field field, unsigned ordinal, uint64_t value) {
     const bool is_small = value <= UINT8_MAX;
     if (ordinal >= (field == FIELD_STRIDE ? TENSOR_RANK_MAX - 1 : TENSOR_RANK_MAX))

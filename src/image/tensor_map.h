@@ -94,6 +94,8 @@ enum tensor_field {
     FIELD_FILL,
     FIELDS
 };
+/* 128 bytes of 0 become a map all of whose fields are to be set: programs build maps on the device so. Others stay what they are. */
+void tensor_map_begin(struct tensor_map *map);
 /* Sets it; `ordinal` where it has one for each dimension. False: the field cannot hold the value. */
 bool tensor_map_replace(struct tensor_map *map, enum tensor_field field, unsigned ordinal, uint64_t value);
 

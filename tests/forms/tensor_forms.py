@@ -307,16 +307,17 @@ def maps():
         ("elemtype", "b32"), ("interleave_layout", "b32"), ("swizzle_mode", "b32"), ("fill_mode", "b32"))]
     whole = Map(F32_FTZ, [9, 11], [48], [16, 9], [1, 2], swizzle=2, fill=1)
     at = [-3, 4]
-    for space, place in ((".global", "own"), (".shared::cta", "kept"), ("", "own")):
+    for space, place, is_new in ((".global", "own", False), (".shared::cta", "kept", False), ("", "own", False), (".shared::cta", "kept", True)):
         old = Map(U8, [1], [], [16])
         forms = fields(space)
         replace = dict(zip(("address", "rank", "box", "size", "stride", "step", "element", "interleave", "swizzle", "fill"), forms))
         body = f"    .reg .b64 %m, %n; .reg .pred %z; mov.u64 %m, {place}; mov.u64 %n, own; setp.ne.u32 %z, %i, 0;\n    @%z bra CHANGED;\n"
-        body += "".join(f"    ld.param.u64 %t, [map+{k}]; st.{'shared' if place == 'kept' else 'global'}.u64 [%m+{k}], %t;\n" for k in range(0, 128, 8))
+        first = "mov.u64 %t, 0" if is_new else "ld.param.u64 %t, [map+{}]"  # of zeros: all is set on the device
+        body += "".join(f"    {first.format(k)}; st.{'shared' if place == 'kept' else 'global'}.u64 [%m+{k}], %t;\n" for k in range(0, 128, 8))
         body += f"    add.u64 %t, %in, 32; {replace['address']} [%m], %t;\n    {replace['rank']} [%m], 1;\n"
         body += f"    mov.u32 %x, 9; {replace['box']} [%m], 0, 16;\n    {replace['box']} [%m], 1, %x;\n"
         body += f"    {replace['size']} [%m], 0, %x;\n    {replace['size']} [%m], 1, 11;\n    mov.u64 %t, 48; {replace['stride']} [%m], 0, %t;\n"
-        body += f"    {replace['step']} [%m], 1, 2;\n    {replace['element']} [%m], 8;\n    {replace['interleave']} [%m], 0;\n"
+        body += f"    {replace['step']} [%m], 0, 1;\n    {replace['step']} [%m], 1, 2;\n    {replace['element']} [%m], 8;\n    {replace['interleave']} [%m], 0;\n"
         body += f"    {replace['swizzle']} [%m], 2;\n    {replace['fill']} [%m], 1;\nCHANGED:\n    bar.warp.sync -1;\n"
         if place == "kept":
             forms.append("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned")
@@ -329,7 +330,7 @@ def maps():
         body += load_body(form, whole, 256)
         more = ".global .align 128 .b8 own[128];\n.shared .align 128 .b8 kept[128];\n"
         expected = words(loaded(whole, at, data, 256, 32))
-        yield launch(f"maps changed{space} {place}", old, [0], body, [form, prefetch, prefetch + ".tile.L2::cache_hint", *forms], data, expected, more=more)
+        yield launch(f"maps changed{space} {place} {is_new}", old, [0], body, [form, prefetch, prefetch + ".tile.L2::cache_hint", *forms], data, expected, more=more)
     # of constant memory, whose first word names the tensor
     map_ = Map(U16, [24, 5], [48], [8, 8], swizzle=0)
     packed, tensor = map_.pack(), generator.randbytes(240)
