@@ -179,11 +179,12 @@ uint64_t exec_report_outside(const struct linked *linked, const struct exec_laun
 
 static bool reads(const struct inst *inst) {
     return inst->op == OP_LD || inst->op == OP_LD_SNOOP || inst->op == OP_CP_ASYNC || inst->op == OP_TEX ||
-           inst->op == OP_SULD || inst->op == OP_TILE_LOAD || (inst->op == OP_BULK && inst->mode == MODE_BULK_LOAD);
+           inst->op == OP_SULD || inst->op == OP_TILE_LOAD ||
+           (inst->op == OP_BULK && (inst->mode == MODE_BULK_LOAD || inst->rank));
 }
 
-static uint8_t *translate_global(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
-                                 uint64_t address, uint32_t bytes) {
+uint8_t *exec_translate_global(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                               uint64_t address, uint32_t bytes) {
     const struct allocation *found = memory_find(exec->memory, address);
     struct site site = {found ? found->start : 0, found ? found->end : 0};
     const bool in_heap = kernel_heap_holds(exec->memory, address);
@@ -233,6 +234,8 @@ uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const s
             space = SPACE_SHARED, address -= SHARED_WINDOW + exec->linked->kernel->shared_base;
         else if (address - LOCAL_WINDOW < WINDOW_BYTES)
             space = SPACE_LOCAL, address -= LOCAL_WINDOW;
+        else if (address - PARAM_WINDOW < WINDOW_BYTES && reads(step->inst))
+            space = SPACE_PARAM, address -= PARAM_WINDOW;
     }
     switch (space) {
     case SPACE_SHARED:
@@ -253,7 +256,7 @@ uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const s
             return leave(exec, warp, lane, step, outside_at(space, address, bytes, limit));
         return exec->uniform + exec->linked->uniform_bytes + address;
     }
-    default: return translate_global(exec, warp, lane, step, address, bytes);
+    default: return exec_translate_global(exec, warp, lane, step, address, bytes);
     }
 }
 

@@ -223,6 +223,8 @@ bool exec_async_step(struct exec *exec, unsigned warp, const struct step *step, 
         return copy(exec, warp, step, lanes);
     if (step->inst->op == OP_BULK)
         return exec_bulk_step(exec, warp, step, lanes);
+    if (step->inst->op == OP_TENSORMAP)
+        return exec_tensor_map_step(exec, warp, step, lanes);
     if (exec->bulk.count)
         exec_bulk_settle(exec);
     if (exec->core)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "exec/bulk.h"
 #include "exec/core.h"
 #include "exec/scalar.h"
 #include "exec/state.h"
@@ -18,11 +19,6 @@ enum bulk_source {
     BULK_BARRIER,
     BULK_BARRIER_OFFSET,
     BULK_MASK
-};
-
-struct bulk {
-    uint64_t address; /* src[0]: of global memory, or what is copied to */
-    uint32_t shared, bytes, barrier;
 };
 
 static struct bulk bulk_of(const struct exec *exec, unsigned warp, unsigned lane, const struct step *step) {
@@ -47,9 +43,8 @@ static bool check(struct exec *exec, unsigned warp, unsigned lane, const struct 
     return true;
 }
 
-/* Shared memory of the bytes, which may be another block's of the cluster; NULL: a fault. */
-static uint8_t *find_shared(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
-                            const struct bulk *bulk) {
+uint8_t *bulk_shared(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                     const struct bulk *bulk) {
     uint32_t at;
     const struct exec *owner = exec_shared_owner(exec, bulk->shared, bulk->bytes, &at);
     if (owner && !owner->ended)
@@ -69,8 +64,19 @@ static void reduce(const struct inst *inst, uint8_t *memory, const uint8_t *from
     for (uint32_t at = 0; at < bytes; at += size) {
         uint64_t old = 0, value = 0;
         memcpy(&old, memory + at, size), memcpy(&value, from + at, size);
-        const uint64_t new = scalar_atomic((enum atom)inst->atom, (enum type)inst->stype, false, old, value, 0);
+        const uint64_t new =
+            scalar_atomic((enum atom)inst->atom, (enum type)inst->stype, inst->stype == TYPE_F32, old, value, 0);
         memcpy(memory + at, &new, size);
+    }
+}
+
+/* Of global memory in time: performed there, at the end of the round. */
+static void log_reductions(struct exec *exec, const struct inst *inst, uint64_t address, const uint8_t *from) {
+    const uint32_t size = type_bytes((enum type)inst->stype);
+    for (uint32_t at = 0; at < BULK_PART; at += size) {
+        uint64_t value = 0;
+        memcpy(&value, from + at, size);
+        core_log_reduction(exec->core, address + at, value, (enum atom)inst->atom, (enum type)inst->stype);
     }
 }
 
@@ -87,8 +93,12 @@ static bool move_part(struct exec *exec, unsigned warp, unsigned lane, const str
             exec_timed_bytes(exec, address, BULK_PART, shared);
         return true;
     }
-    if (step->inst->atom != ATOM_NONE) { /* in shared memory */
-        reduce(step->inst, memory, shared, BULK_PART);
+    if (step->inst->atom != ATOM_NONE) {
+        if (logs)
+            log_reductions(exec, step->inst, address, shared);
+        else
+            reduce(step->inst, memory, shared, BULK_PART);
+        exec->counts->progress += is_global;
         return true;
     }
     if (!logs) {
@@ -106,7 +116,7 @@ static bool move_part(struct exec *exec, unsigned warp, unsigned lane, const str
 
 /* ---- when a load is done ---- */
 
-static uint64_t cycle_of_end(const struct exec *exec, uint32_t bytes) {
+uint64_t bulk_turn(const struct exec *exec, uint32_t bytes) {
     const struct exec_launch *launch = exec->launch;
     struct core *core = exec->core;
     const uint64_t start = core->bulk_free > exec->clock ? core->bulk_free : exec->clock;
@@ -115,8 +125,7 @@ static uint64_t cycle_of_end(const struct exec *exec, uint32_t bytes) {
     return start + transfer + launch->bulk_latency;
 }
 
-static bool complete(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
-                     const struct bulk *bulk) {
+bool bulk_complete(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const struct bulk *bulk) {
     if (!exec->core) {
         const char *wrong = exec_complete_bytes(exec, bulk->barrier, bulk->bytes);
         exec->counts->progress++;
@@ -128,7 +137,7 @@ static bool complete(struct exec *exec, unsigned warp, unsigned lane, const stru
         exec->bulk.items = arena_grow(exec->core->arena, exec->bulk.items, exec->bulk.count, &exec->bulk.capacity,
                                       sizeof *exec->bulk.items);
     exec->bulk.items[exec->bulk.count++] =
-        (struct bulk_pending){cycle_of_end(exec, bulk->bytes), bulk->barrier, bulk->bytes};
+        (struct bulk_pending){bulk_turn(exec, bulk->bytes), bulk->barrier, bulk->bytes};
     return true;
 }
 
@@ -145,13 +154,13 @@ void exec_bulk_settle(struct exec *exec) {
 }
 
 static bool copy(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const struct bulk *bulk) {
-    uint8_t *shared = find_shared(exec, warp, lane, step, bulk);
+    uint8_t *shared = bulk_shared(exec, warp, lane, step, bulk);
     if (!shared)
         return false;
     for (uint32_t at = 0; at < bulk->bytes; at += BULK_PART)
         if (!move_part(exec, warp, lane, step, bulk->address + at, shared + at))
             return false;
-    return step->src_count <= BULK_BARRIER || complete(exec, warp, lane, step, bulk);
+    return step->src_count <= BULK_BARRIER || bulk_complete(exec, warp, lane, step, bulk);
 }
 
 /* Brings the same bytes to the same place of each block that the mask names, and tells the barrier at the same place there. */
@@ -189,12 +198,14 @@ static bool put(struct exec *exec, unsigned warp, unsigned lane, const struct st
         else
             memcpy(memory + k * size, bytes, size);
     }
-    return complete(exec, warp, lane, step, &bulk);
+    return bulk_complete(exec, warp, lane, step, &bulk);
 }
 
 bool exec_bulk_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     if (exec->core)
         exec_timed_copy(exec, warp, step, 0, 0);
+    if (step->inst->rank)
+        return exec_tensor_copy_step(exec, warp, step, lanes);
     for (BITS_EACH(lane, step->inst->mode == MODE_BULK_VALUES ? lanes : 0))
         if (!put(exec, warp, lane, step))
             return false;

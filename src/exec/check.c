@@ -60,8 +60,6 @@ static const char *unsupported(const struct module *module, const struct inst *i
     if (inst->op == OP_ISSPACEP && inst->space != SPACE_GLOBAL && inst->space != SPACE_SHARED &&
         inst->space != SPACE_LOCAL)
         return "a test for this state space";
-    if (inst->op == OP_CVTA && (inst->space == SPACE_PARAM || inst->space == SPACE_CONST))
-        return "generic addresses of this state space";
     if (inst->op == OP_REDUX && type_is_float(inst->type))
         return "floating-point redux";
     if (form && !has_form(form, inst->call, module->address_bytes)) {

@@ -15,6 +15,7 @@ struct logged {
     uint64_t address;
     uint64_t value; /* of more than 8 bytes: the number of its log_row */
     uint32_t bytes;
+    uint8_t atom, type; /* of a reduction of one element: enum atom, enum type */
 };
 struct log_row {
     uint8_t bytes[8 * LANES_MAX];
@@ -46,6 +47,7 @@ struct core {
         unsigned count, capacity;
         struct log_row *rows;
         unsigned row_count, row_capacity;
+        bool reduces;              /* some entry is a reduction */
     } log;                         /* grows to what an epoch holds */
     uint64_t filter[FILTER_WORDS]; /* sectors that the log may hold */
     struct {
@@ -86,6 +88,8 @@ static inline uint64_t core_sectors(uint64_t address, uint32_t bytes) {
 
 /* Bytes of memory as the SM sees them: with its own stores of this epoch. */
 void core_overlay(const struct core *core, uint64_t address, uint32_t bytes, uint8_t *value);
+/* The log goes to memory, in its order; of struct core *. */
+void core_publish(void *self);
 /* A ticket to fill in, NO_TICKET: the limit is reached. */
 uint32_t core_take_ticket(struct core *core);
 void core_free_ticket(struct core *core, uint32_t ticket);
@@ -108,8 +112,17 @@ static inline void core_log(struct core *core, uint64_t address, uint64_t value,
     if (core->log.count == core->log.capacity)
         core->log.items =
             arena_grow(core->arena, core->log.items, core->log.count, &core->log.capacity, sizeof *core->log.items);
-    core->log.items[core->log.count++] = (struct logged){address, value, bytes};
+    core->log.items[core->log.count++] = (struct logged){.address = address, .value = value, .bytes = bytes};
     core_note_sector(core, address);
+}
+
+/* Adds a reduction of one element, which memory performs when the log is brought there: as an atomic, whose result nobody asks for. */
+static inline void core_log_reduction(struct core *core, uint64_t address, uint64_t value, enum atom atom,
+                                      enum type type) {
+    core_log(core, address, value, type_bytes(type));
+    core->log.items[core->log.count - 1].atom = (uint8_t)atom;
+    core->log.items[core->log.count - 1].type = (uint8_t)type;
+    core->log.reduces = true;
 }
 
 /* Adds an element of each lane of a warp, which lie side by side in memory as they do in the row. */

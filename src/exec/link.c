@@ -137,6 +137,7 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_IMAGE_QUERY: return KIND_IMAGE;
     case OP_CP_ASYNC:
     case OP_BULK:
+    case OP_TENSORMAP:
     case OP_MBARRIER: return KIND_ASYNC;
     case OP_MAPA:
     case OP_CTARANK: return KIND_CLUSTER;
@@ -202,12 +203,14 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
 static bool is_memory(enum op op) {
     return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED || op == OP_COND_ACC || op == OP_LD_SNOOP ||
            op == OP_ST_SNOOP || op == OP_LDMATRIX || op == OP_STMATRIX || op == OP_CP_ASYNC || op == OP_MBARRIER ||
-           op == OP_TILE_LOAD || op == OP_TILE_STORE || op == OP_BULK;
+           op == OP_TILE_LOAD || op == OP_TILE_STORE || op == OP_BULK || op == OP_TENSORMAP;
 }
 
 static bool depends_on_order(const struct inst *inst) {
     if (inst->op == OP_ATOM || inst->op == OP_RED || inst->op == OP_SURED)
         return inst->space != SPACE_SHARED;
+    if (inst->op == OP_BULK && inst->atom != ATOM_NONE && inst->space != SPACE_SHARED)
+        return true;
     if (is_memory(inst->op))
         return inst->order != ORDER_WEAK && inst->space != SPACE_SHARED;
     return inst->src_count && inst->src[0].kind == OPERAND_SPECIAL && is_clock(inst->src[0].reg);

@@ -218,7 +218,10 @@ static uint64_t in_space(const struct inst *inst, uint64_t a) {
 }
 
 static uint64_t convert_address(const struct inst *inst, uint64_t a) {
-    const uint64_t window = inst->space == SPACE_SHARED ? SHARED_WINDOW : inst->space == SPACE_LOCAL ? LOCAL_WINDOW : 0;
+    const uint64_t window = inst->space == SPACE_SHARED  ? SHARED_WINDOW
+                            : inst->space == SPACE_LOCAL ? LOCAL_WINDOW
+                            : inst->space == SPACE_PARAM ? PARAM_WINDOW
+                                                         : 0;
     return low_bits(inst->mode == MODE_TO ? a - window : a + window, type_bits(inst->type));
 }
 
@@ -312,6 +315,7 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_SUST_TEXEL:
     case OP_IMAGE_QUERY:
     case OP_BULK:
+    case OP_TENSORMAP:
     case OP_MAPA:
     case OP_CTARANK:
     case OP_MEMBAR:
@@ -380,13 +384,19 @@ static uint64_t arrived(uint64_t barrier) {
     return (uint64_t)(high & (odd - 1) ? high : high | first) << 32 | low;
 }
 
+/* Floats: of bulk copies alone. */
+static uint64_t atomic_extreme(enum type type, uint64_t memory, uint64_t b, bool largest) {
+    const struct inst inst = {.op = largest ? OP_MAX : OP_MIN, .type = (uint8_t)type, .stype = (uint8_t)type};
+    return type_is_float(type) ? float_evaluate(&inst, memory, b, 0) : int_extreme(type, memory, b, largest);
+}
+
 uint64_t scalar_atomic(enum atom atom, enum type type, bool ftz, uint64_t memory, uint64_t b, uint64_t c) {
     const unsigned bits = type_bits(type);
     switch (atom) {
     case ATOM_ARRIVE: return arrived(memory);
     case ATOM_ADD: return type_is_float(type) ? float_atomic_add(type, ftz, memory, b) : low_bits(memory + b, bits);
-    case ATOM_MIN: return int_extreme(type, memory, b, false);
-    case ATOM_MAX: return int_extreme(type, memory, b, true);
+    case ATOM_MIN:
+    case ATOM_MAX: return atomic_extreme(type, memory, b, atom == ATOM_MAX);
     case ATOM_AND: return memory & b;
     case ATOM_OR: return memory | b;
     case ATOM_XOR: return memory ^ b;

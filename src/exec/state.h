@@ -102,6 +102,9 @@ bool exec_fail(struct exec *exec, unsigned warp, unsigned lane, const struct ste
  * none, and the launch goes on; what is written there is gone with the next such access. */
 uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t address,
                         uint32_t bytes);
+/* The same of global memory, whatever the instruction's address is of, and aligned or not. */
+uint8_t *exec_translate_global(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                               uint64_t address, uint32_t bytes);
 void exec_outside_add(struct outside *into, const struct outside *from);
 /* Address of the instruction for one lane. */
 uint64_t exec_address(const struct exec *exec, unsigned warp, unsigned lane, const struct step *step);
@@ -136,6 +139,9 @@ bool exec_wgmma_step(struct exec *exec, unsigned warp, const struct step *step);
 bool exec_async_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 /* Bulk copies: exec/bulk.c. */
 bool exec_bulk_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+/* Those by tensor maps, and changes of such maps: exec/tensor_copy.c. */
+bool exec_tensor_copy_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+bool exec_tensor_map_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 /* Barriers in memory hear of copies that are done by now. */
 void exec_bulk_settle(struct exec *exec);
 /* What is wrong with so many bytes for the barrier there; NULL: nothing, and it has heard of them. */

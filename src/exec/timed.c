@@ -8,41 +8,6 @@
 #include "exec/lanes.h"
 #include "exec/scalar.h"
 
-/* ---- the log ---- */
-
-static const void *logged_bytes(const struct core *core, const struct logged *entry) {
-    if (entry->bytes > sizeof entry->value)
-        return core->log.rows[entry->value].bytes;
-    return &entry->value;
-}
-
-/* What this SM stored lies over what memory holds, oldest first. */
-void core_overlay(const struct core *core, uint64_t address, uint32_t bytes, uint8_t *value) {
-    for (uint32_t i = 0; i < core->log.count; i++) {
-        const struct logged *entry = &core->log.items[i];
-        const uint64_t from = entry->address > address ? entry->address : address;
-        const uint64_t end = address + bytes, entry_end = entry->address + entry->bytes;
-        const uint64_t to = entry_end < end ? entry_end : end;
-        if (from < to)
-            memcpy(value + (from - address), (const uint8_t *)logged_bytes(core, entry) + (from - entry->address),
-                   to - from);
-    }
-}
-
-static void core_publish(void *self) {
-    struct core *core = self;
-    for (uint32_t i = 0; i < core->log.count; i++) {
-        const struct logged *entry = &core->log.items[i];
-        uint8_t *to = memory_host(core->memory, entry->address);
-        if (entry->bytes == 4)
-            memcpy(to, &entry->value, 4);
-        else
-            memcpy(to, logged_bytes(core, entry), entry->bytes);
-    }
-    core->log.count = core->log.row_count = 0;
-    memset(core->filter, 0, sizeof core->filter);
-}
-
 /* ---- accesses ---- */
 
 /* Where the address of a lane leads. */
@@ -51,6 +16,8 @@ static enum space resolve(const struct step *step, uint64_t address) {
         return step->address.space;
     if (address - SHARED_WINDOW < WINDOW_BYTES)
         return SPACE_SHARED;
+    if (address - PARAM_WINDOW < WINDOW_BYTES)
+        return SPACE_PARAM;
     return address - LOCAL_WINDOW < WINDOW_BYTES ? SPACE_LOCAL : SPACE_GLOBAL;
 }
 
@@ -86,7 +53,7 @@ static void note_access(struct exec *exec, unsigned warp, const struct step *ste
 static void place_addresses(struct exec *exec, unsigned warp, struct access *access) {
     if (!access->lanes)
         access->kind = ACCESS_NONE;
-    if (access->space == SPACE_SHARED) {
+    if (access->space == SPACE_SHARED || access->space == SPACE_PARAM) {
         for (BITS_EACH(lane, access->lanes))
             access->address[lane] &= WINDOW_BYTES - 1;
     } else if (access->space == SPACE_LOCAL) {

@@ -164,6 +164,8 @@ static enum space resolve(const struct exec *exec, const struct step *step, uint
         *address -= SHARED_WINDOW + exec->linked->kernel->shared_base;
         return SPACE_SHARED;
     }
+    if (*address - PARAM_WINDOW < WINDOW_BYTES)
+        return SPACE_PARAM;
     return *address - LOCAL_WINDOW < WINDOW_BYTES ? SPACE_LOCAL : SPACE_GLOBAL;
 }
 
@@ -236,7 +238,7 @@ static void tell_accesses(struct exec *exec, const struct watch_issue *issue, co
     for (BITS_EACH(lane, issue->lanes)) {
         uint64_t address = at->address[lane];
         const enum space space = resolve(exec, step, &address);
-        if (at->memory[lane] == exec->nowhere || space == SPACE_LOCAL)
+        if (at->memory[lane] == exec->nowhere || space == SPACE_LOCAL || space == SPACE_PARAM)
             continue;
         struct watch_access *access = &to[space == SPACE_SHARED];
         access->address[lane] = address;
@@ -388,7 +390,7 @@ bool exec_watched_step(struct exec *exec, unsigned warp, const struct step *step
     if (step->inner == KIND_ASYNC) {
         if (!exec_async_step(exec, warp, step, lanes))
             return false;
-        if (step->inst->op != OP_BULK) /* whose accesses nobody looks at */
+        if (step->inst->op != OP_BULK && step->inst->op != OP_TENSORMAP) /* whose accesses nobody looks at */
             tell_shared(exec, warp, step, lanes, step->access_bytes);
         return true;
     }

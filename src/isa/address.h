@@ -14,6 +14,8 @@
 #define CLUSTER_WINDOW UINT64_C(0x03000000)
 #define CLUSTER_BLOCK_BYTES UINT64_C(0x00400000)
 #define CLUSTER_BLOCKS_MAX 16
+/* Parameters of the kernel, which nobody writes. */
+#define PARAM_WINDOW UINT64_C(0x07000000)
 #define GLOBAL_BASE UINT64_C(0x10000000)
 /* As much device memory as 32-bit addresses tell. */
 #define ADDRESS_32_BYTES (UINT32_MAX - GLOBAL_BASE)

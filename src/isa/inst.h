@@ -91,6 +91,9 @@ enum mode {
     MODE_ORDERED,                                                   /* mma.sp::ordered_metadata */
     MODE_BULK, MODE_BULK_READ,                                      /* cp.async.bulk: commit_group, wait_group */
     MODE_BULK_LOAD, MODE_BULK_STORE, MODE_BULK_SHARED, MODE_BULK_VALUES, /* cp.async.bulk: whence, whither; values: st.async, red.async */
+    MODE_BULK_PREFETCH,                                             /* of a box of a tensor map */
+    MODE_MAP_ADDRESS, MODE_MAP_RANK, MODE_MAP_BOX, MODE_MAP_SIZE, MODE_MAP_STRIDE, MODE_MAP_STEP, MODE_MAP_ELEMENT, /* tensormap: as */
+    MODE_MAP_INTERLEAVE, MODE_MAP_SWIZZLE, MODE_MAP_FILL, MODE_MAP_COPY, /* enum tensor_field of image/tensor_map.h; cp_fenceproxy */
     MODE_IGNORE,                                                    /* cp.async: c is a predicate, and where it holds nothing is read */
 };
 
@@ -195,6 +198,7 @@ struct inst {
     bool guard_negated;
     uint8_t geometry, border; /* of images */
     uint8_t columns;          /* of wgmma: eighths of n */
+    uint8_t rank;             /* of bulk copies by a tensor map: its dimensions; 0: they have no map */
     uint8_t matrix, layout;   /* of mma and wmma: row of isa/matrix.def, how matrices lie (isa/matrix.h) */
     int32_t guard;            /* predicate register, -1: none */
     struct operand *dst, *src;

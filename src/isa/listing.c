@@ -111,6 +111,18 @@ static const char *const mode_words[] = {[MODE_NONE] = NULL,
                                          [MODE_BULK_STORE] = "global.shared",
                                          [MODE_BULK_SHARED] = "shared.shared",
                                          [MODE_BULK_VALUES] = "shared.values",
+                                         [MODE_BULK_PREFETCH] = "prefetch",
+                                         [MODE_MAP_ADDRESS] = "global_address",
+                                         [MODE_MAP_RANK] = "rank",
+                                         [MODE_MAP_BOX] = "box_dim",
+                                         [MODE_MAP_SIZE] = "global_dim",
+                                         [MODE_MAP_STRIDE] = "global_stride",
+                                         [MODE_MAP_STEP] = "element_stride",
+                                         [MODE_MAP_ELEMENT] = "elemtype",
+                                         [MODE_MAP_INTERLEAVE] = "interleave_layout",
+                                         [MODE_MAP_SWIZZLE] = "swizzle_mode",
+                                         [MODE_MAP_FILL] = "fill_mode",
+                                         [MODE_MAP_COPY] = "cp_fenceproxy",
                                          [MODE_IGNORE] = "ignore_src",
                                          [MODE_WAIT] = "wait"};
 static const char *const atom_words[] = {
@@ -158,7 +170,7 @@ static bool is_memory(enum op op) {
     return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED || op == OP_PREFETCH || op == OP_CVTA ||
            op == OP_ISSPACEP || op == OP_COND_ACC || op == OP_LD_SNOOP || op == OP_ST_SNOOP || op == OP_LDMATRIX ||
            op == OP_STMATRIX || op == OP_CP_ASYNC || op == OP_MBARRIER || op == OP_TILE_LOAD || op == OP_TILE_STORE ||
-           op == OP_BULK;
+           op == OP_BULK || op == OP_TENSORMAP;
 }
 
 static void put_product(struct text_line *line, const struct inst *inst) {

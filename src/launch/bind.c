@@ -2,6 +2,7 @@
 #include "launch/bind.h"
 #include "base/bits.h"
 #include "base/words.h"
+#include "launch/tensor_arg.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -200,6 +201,18 @@ static enum status bind_values(const struct binder *b, unsigned i) {
     return STATUS_OK;
 }
 
+static enum status bind_tensor(const struct binder *b, unsigned i) {
+    const struct launch_arg *arg = &b->step->args[i];
+    const struct symbol *param = b->kernel->params[i];
+    const char *why;
+    if (param->bytes != arg->byte_count)
+        return wrong_argument(b, i, "a tensor map, which has 128 bytes");
+    if (!tensor_arg_map(arg, b->buffers[arg->buffer].address, b->params + param->offset, &why))
+        return yaml_error(&b->file->yaml, arg->at, b->report, "a tensor map of '%s': %s",
+                          b->file->buffers[arg->buffer].name, why);
+    return STATUS_OK;
+}
+
 static enum status bind_args(struct binder *b) {
     const struct launch_step *step = b->step;
     if (step->arg_count != b->kernel->param_count)
@@ -212,6 +225,7 @@ static enum status bind_args(struct binder *b) {
         switch (step->args[i].kind) {
         case LAUNCH_ARG_BUFFER: one = bind_buffer(b, i); break;
         case LAUNCH_ARG_LOCAL: one = bind_local(b, i); break;
+        case LAUNCH_ARG_TENSOR: one = bind_tensor(b, i); break;
         case LAUNCH_ARG_VALUES:
         case LAUNCH_ARG_BYTES: one = bind_values(b, i); break;
         }

@@ -2,6 +2,7 @@
 #include "launch/launch_file.h"
 #include "base/file.h"
 #include "compile/compile.h"
+#include "launch/tensor_arg.h"
 #include "base/words.h"
 #include <string.h>
 #include <xxhash.h>
@@ -215,6 +216,10 @@ static enum status read_arg(const struct launch_parser *p, const struct yaml_nod
         if (!status && offset)
             keep(&status, yaml_unsigned(p->yaml, offset, "offset", UINT64_C(1) << 40, &out->offset, p->report));
         return status;
+    }
+    if (yaml_get(node, "tensor")) {
+        enum status status = tensor_arg_read(p->yaml, node, p->arena, out, p->report);
+        return status ? status : find_buffer(p, yaml_get(node, "tensor"), &out->buffer);
     }
     if (node->kind != YAML_MAP || node->count != 1)
         return yaml_error(p->yaml, node, p->report,

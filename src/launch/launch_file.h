@@ -23,15 +23,15 @@ struct launch_variable {
     struct fill fill;
 };
 
-enum launch_arg_kind { LAUNCH_ARG_BUFFER, LAUNCH_ARG_VALUES, LAUNCH_ARG_LOCAL, LAUNCH_ARG_BYTES };
+enum launch_arg_kind { LAUNCH_ARG_BUFFER, LAUNCH_ARG_VALUES, LAUNCH_ARG_LOCAL, LAUNCH_ARG_BYTES, LAUNCH_ARG_TENSOR };
 
 struct launch_arg {
     enum launch_arg_kind kind;
     const struct yaml_node *at;
-    unsigned buffer;      /* BUFFER: index in the file's buffers */
+    unsigned buffer;      /* BUFFER, TENSOR: index in the file's buffers */
     uint64_t offset;      /* BUFFER: first element */
     enum element element; /* VALUES: one number, or the components of a vector */
-    const void *bytes;    /* VALUES, BYTES: what is passed */
+    const void *bytes;    /* VALUES, BYTES: what is passed; TENSOR: a tensor map without its address */
     uint64_t byte_count;  /* and LOCAL: size of the shared memory */
 };
 

@@ -258,6 +258,7 @@ static enum status legal_inst(struct legal *l, const struct inst *inst) {
     case OP_MBARRIER:
     case OP_LDMATRIX:
     case OP_BULK:
+    case OP_TENSORMAP:
     case OP_MAPA:
     case OP_CTARANK:
     case OP_STMATRIX:

@@ -336,6 +336,8 @@ static enum status pack_integers(struct legal *l, const struct inst *inst) {
 
 static enum status legal_window(struct legal *l, const struct inst *inst) {
     struct inst_builder *to = &l->at;
+    if (inst->space == SPACE_PARAM || inst->space == SPACE_CONST)
+        return legal_refuse(l, inst, "generic addresses of this state space");
     const uint32_t window = inst->space == SPACE_SHARED  ? (uint32_t)SHARED_WINDOW
                             : inst->space == SPACE_LOCAL ? (uint32_t)LOCAL_WINDOW
                                                          : 0;

@@ -197,13 +197,19 @@ bool lower_error(struct parser *parser, const struct statement *statement, const
 /* lower_memory.c: an address, to src[0] or behind what is there */
 bool lower_address(struct parser *parser, struct statement *statement, struct inst_build *build, const struct raw *raw);
 
+/* lower_bulk.c: an address of shared memory, as two sources behind what is there */
+bool lower_shared_pair(struct parser *parser, struct statement *statement, struct inst_build *build,
+                       const struct raw *raw);
+
 lower_function lower_mov, lower_cvt, lower_cvt_eighths, lower_cvt_pack, lower_cvta, lower_isspacep; /* lower_move.c */
 lower_function lower_ld, lower_st, lower_cond_acc, lower_snoop, lower_prefetch, lower_atom,
     lower_membar; /* lower_memory.c */
 lower_function lower_cp_async, lower_cp_wait, lower_cp_commit, lower_cp_arrive, lower_mbarrier,
     lower_pending_count; /* lower_async.c */
-lower_function lower_bulk, lower_bulk_prefetch, lower_bulk_reduce, lower_async_store, lower_async_red,
-    lower_bulk_unsupported; /* lower_bulk.c */
+lower_function lower_bulk, lower_bulk_prefetch, lower_bulk_reduce, lower_async_store,
+    lower_async_red; /* lower_bulk.c */
+lower_function lower_tensor_copy, lower_tensor_reduce, lower_tensor_prefetch, lower_tensormap_replace,
+    lower_tensormap_copy, lower_tensormap_prefetch, lower_fence_tensormap; /* lower_tensor.c */
 lower_function lower_cluster_arrive, lower_cluster_wait, lower_mapa, lower_ctarank, lower_setmaxnreg,
     lower_griddepcontrol, lower_fence_proxy, lower_fence_barriers;                           /* lower_cluster.c */
 lower_function lower_ldmatrix, lower_stmatrix, lower_movmatrix, lower_mma, lower_mma_sparse; /* lower_matrix.c */

@@ -12,8 +12,8 @@ static bool take_shared(struct opcode_words *words) {
 }
 
 /* An address of shared memory as two sources: a register or a variable, and what is added to it. */
-static bool lower_shared_pair(struct parser *parser, struct statement *statement, struct inst_build *build,
-                              const struct raw *raw) {
+bool lower_shared_pair(struct parser *parser, struct statement *statement, struct inst_build *build,
+                       const struct raw *raw) {
     struct inst *inst = &build->inst;
     const uint8_t space = inst->space;
     inst->space = SPACE_SHARED;
@@ -105,16 +105,68 @@ static bool take_reduction(struct opcode_words *words, enum atom *atom, enum typ
     return false;
 }
 
-/* Of global memory it would be atomics, which in time are performed elsewhere: refused. */
+/* Types as PTX has them of global memory; floats of 16 bits are added without a flush, which is said. */
+static bool take_global_reduction(struct opcode_words *words, enum atom *atom, enum type *type) {
+    static const struct {
+        const char *text, *types;
+        enum atom atom;
+    } all[] = {{".add", ".u32.s32.u64.f32.f64", ATOM_ADD},
+               {".min", ".u32.s32.u64.s64.f16.bf16", ATOM_MIN},
+               {".max", ".u32.s32.u64.s64.f16.bf16", ATOM_MAX},
+               {".inc", ".u32", ATOM_INC},
+               {".dec", ".u32", ATOM_DEC},
+               {".and", ".b32.b64", ATOM_AND},
+               {".or", ".b32.b64", ATOM_OR},
+               {".xor", ".b32.b64", ATOM_XOR}};
+    static const char *const texts[] = {".u32", ".s32", ".u64", ".s64", ".b32",
+                                        ".b64", ".f32", ".f64", ".f16", ".bf16"};
+    static const enum type types[] = {TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64, TYPE_B32,
+                                      TYPE_B64, TYPE_F32, TYPE_F64, TYPE_F16, TYPE_BF16};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!take(words, all[i].text))
+            continue;
+        const char *allowed = take(words, ".noftz") ? (all[i].atom == ATOM_ADD ? ".f16.bf16" : "") : all[i].types;
+        const int which = take_one(words, texts, sizeof texts / sizeof *texts);
+        const char *found = which < 0 ? NULL : strstr(allowed, texts[which]);
+        *atom = all[i].atom, *type = which < 0 ? TYPE_NONE : types[which];
+        return found != NULL;
+    }
+    return false;
+}
+
+/* [global], [shared], bytes */
+static bool lower_global_reduce(struct parser *parser, struct statement *statement, struct inst_build *build,
+                                struct opcode_words *words) {
+    struct inst *inst = &build->inst;
+    const struct raw *raw = statement->operands;
+    enum atom atom = ATOM_NONE;
+    enum type type = TYPE_NONE;
+    if (!take(words, ".shared::cta") || !take(words, ".bulk_group"))
+        return refuse(parser, statement, "asynchronous copies");
+    const bool hints = take(words, ".L2::cache_hint");
+    struct inst_build ignored = {.inst = {0}};
+    if (!take_global_reduction(words, &atom, &type) || !is_over(words))
+        return refuse(parser, statement, "asynchronous copies");
+    inst->mode = MODE_BULK_STORE, inst->space = SPACE_GLOBAL;
+    inst->type = TYPE_B64, inst->stype = (uint8_t)type, inst->atom = (uint8_t)atom;
+    return lower_count(parser, statement, 3u + hints, 3u + hints) && lower_address(parser, statement, build, &raw[0]) &&
+           lower_shared_pair(parser, statement, build, &raw[1]) &&
+           lower_source(parser, statement, build, &raw[2], TYPE_U32, false) &&
+           (!hints || lower_source(parser, statement, &ignored, &raw[3], TYPE_B64, false));
+}
+
 bool lower_bulk_reduce(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct opcode_words words = words_behind_mnemonic(statement);
     struct inst *inst = &build->inst;
     const struct raw *raw = statement->operands;
     enum atom atom;
     enum type type;
-    if (!take(&words, ".async") || !take(&words, ".bulk") || !take(&words, ".shared::cluster") ||
-        !take(&words, ".shared::cta") || !take(&words, ".mbarrier::complete_tx::bytes") ||
-        !take_reduction(&words, &atom, &type) || !is_over(&words))
+    if (!take(&words, ".async") || !take(&words, ".bulk"))
+        return refuse(parser, statement, "asynchronous copies");
+    if (take(&words, ".global"))
+        return lower_global_reduce(parser, statement, build, &words);
+    if (!take(&words, ".shared::cluster") || !take(&words, ".shared::cta") ||
+        !take(&words, ".mbarrier::complete_tx::bytes") || !take_reduction(&words, &atom, &type) || !is_over(&words))
         return refuse(parser, statement, "asynchronous copies");
     inst->mode = MODE_BULK_SHARED, inst->space = SPACE_SHARED;
     inst->type = TYPE_B64, inst->stype = (uint8_t)type, inst->atom = (uint8_t)atom;
@@ -167,11 +219,6 @@ bool lower_async_red(struct parser *parser, struct statement *statement, struct 
         return refuse(parser, statement, "asynchronous copies");
     build->inst.atom = (uint8_t)atom;
     return lower_values(parser, statement, build, type, 1);
-}
-
-bool lower_bulk_unsupported(struct parser *parser, struct statement *statement, struct inst_build *build) {
-    (void)build;
-    return refuse(parser, statement, "asynchronous copies");
 }
 
 bool lower_bulk_prefetch(struct parser *parser, struct statement *statement, struct inst_build *build) {

@@ -146,8 +146,9 @@ static enum timed_order order_of(const struct inst *inst) {
     const bool below = inst->space != SPACE_SHARED && inst->space != SPACE_LOCAL && inst->space != SPACE_PARAM;
     const bool accesses = inst->op == OP_LD || inst->op == OP_ST || inst->op == OP_COND_ACC ||
                           inst->op == OP_LD_SNOOP || inst->op == OP_ST_SNOOP || inst->op == OP_BULK ||
-                          inst_moves_tile(inst) || inst_accesses_image(inst);
-    return (accesses && below) || intrinsic_is_of_heap(intrinsic_of(inst)) ? ORDER_AFTER_ATOMICS : ORDER_NONE;
+                          inst->op == OP_TENSORMAP || inst_moves_tile(inst) || inst_accesses_image(inst);
+    return (accesses && (below || inst->rank)) || intrinsic_is_of_heap(intrinsic_of(inst)) ? ORDER_AFTER_ATOMICS
+                                                                                           : ORDER_NONE;
 }
 
 /* What malloc returns comes with the reply of memory: loads of it wait as accesses wait for atomics. */

@@ -87,7 +87,7 @@ static void check_names(void) {
     IS(named("cuCtxCreate", 11040) != named("cuCtxCreate", 11000), 1);
     IS(named("cuCtxCreate", 12050) != named("cuCtxCreate", 11040), 1);
     IS(named("cuStreamSynchronize", 12000) == named("cuStreamSynchronize_ptsz", 12000), 1);
-    found = named("cuTensorMapEncodeTiled", 12000); /* is there, and says that it is not */
+    found = named("cuTensorMapEncodeIm2col", 12000); /* is there, and says that it is not */
     memcpy(&absent, &found, sizeof absent);
     IS(absent(), CUDA_ERROR_NOT_SUPPORTED);
     IS(absent(), CUDA_ERROR_NOT_SUPPORTED);

@@ -121,8 +121,8 @@ def wrong():
         lines = f"    mbarrier.init.shared.b64 [bar], 1;\n    {line}\n"
         yield case(f"cp.async.bulk {name}", lines, [], [0] * 64, [], SHARED, block=1, out_bytes=8, outcome=FAULT, message=message)
     for opcode, operands, group in (
-        ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes", "[area], [%in, {%x, %x}], [bar]", "asynchronous copies"),
-        ("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32", "[%out], [area], 16", "asynchronous copies"),
+        ("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f16", "[%out], [area], 16", "asynchronous copies"),
+        ("cp.reduce.async.bulk.global.shared::cta.bulk_group.min.noftz.f16", "[%out], [area], 16", "asynchronous copies"),
         (LOAD.format(".shared::cta") + ".multicast::cluster.multicast::cluster", "[area], [%in], 16, [bar], %h, %h", "asynchronous copies"),
     ):
         yield case(opcode, f"    {opcode} {operands};\n", [opcode], [], [], SHARED, out_bytes=8, outcome=REFUSED, message=[group])
@@ -183,7 +183,6 @@ def turns():
         yield case(f"{form} takes its turn", body, [form], [], [(4 * i, 4, i + 3) for i in range(32)], block=32, how="the program run in Python")
     for opcode, operands, message in (
         ("setmaxnreg.inc.sync.aligned.u32", " 20", "from 24 to 256"),
-        ("fence.proxy.tensormap::generic.release.gpu", "", "asynchronous copies"),
     ):
         yield case(f"{opcode}{operands}", f"    {opcode}{operands};\n", [opcode], [], [], out_bytes=8, outcome=REFUSED, message=[message])
 

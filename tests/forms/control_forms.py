@@ -401,7 +401,7 @@ def refused():
             )
     for form, operands in (
         ("redux.sync.min.f32", "%f, %f, -1"),
-        ("cvta.const.u64", "%t, %t"),
+        ("isspacep.const", "%p, %t"),
         ("isspacep.param", "%p, %t"),
     ):
         body = f"    .reg .f32 %f; mov.f32 %f, 0f00000000; mov.u64 %t, 0;\n    {form} {operands};\n"

@@ -28,6 +28,7 @@ import integer_forms
 import matrix_forms
 import memory_forms
 import snoop_forms
+import tensor_forms
 import warp_forms
 import wgmma_forms
 import wmma_forms
@@ -39,7 +40,7 @@ STATUS_OK, STATUS_INVALID, STATUS_STOPPED = 0, 2, 3
 
 
 def all_cases(only):
-    for module in (integer_forms, float_forms, convert_forms, memory_forms, snoop_forms, warp_forms, matrix_forms, wmma_forms, async_forms, bulk_forms, wgmma_forms, control_forms):
+    for module in (integer_forms, float_forms, convert_forms, memory_forms, snoop_forms, warp_forms, matrix_forms, wmma_forms, async_forms, bulk_forms, tensor_forms, wgmma_forms, control_forms):
         for form in module.forms():
             name = form.name if isinstance(form, Case) else form.opcode
             if only and only not in name:
@@ -149,7 +150,7 @@ def main():
             timed_differ += 1
             failures += [(case.name, "in time: " + text) for text in judge(case, in_time)[0][:3]]
             # a thread waits in a loop for another, or for data to come near
-            spins = case.name.startswith(("membar", "fence", "ld_snoop", "st_snoop", "mbarrier ring", "cp.async.bulk.shared"))
+            spins = case.name.startswith(("membar", "fence", "ld_snoop", "st_snoop", "mbarrier ring", "cp.async.bulk.shared", "cp.async.bulk.tensor", "maps "))
             if in_time.threads != result.threads and not case.outcome and not spins:
                 failures.append((case.name, "in time: other threads execute its instructions"))
         at, timed_at = result.end, in_time.end

@@ -4,13 +4,14 @@
 #include "device_fixture.h"
 
 #include "emulate/emulate.h"
+#include "image/tensor_map.h"
 
 enum { WORDS = 16384 };
 
 /* %r0 to %r3: thread, rank, blocks of the cluster, block's linear index; %rd1: the buffer. */
 #define BEGIN(header)                                                                                                  \
     ".visible .entry k(.param .u64 p) " header "{\n.reg .b64 %rd<9>;\n.reg .b32 %r<30>;\n.reg .b16 %h<4>;\n"           \
-    ".reg .pred %p<4>;\n.shared .align 16 .b8 area[1280];\n.shared .align 8 .b8 bar[16];\n"                            \
+    ".reg .pred %p<4>;\n.shared .align 128 .b8 area[1280];\n.shared .align 8 .b8 bar[16];\n"                           \
     "ld.param.u64 %rd1, [p];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %cluster_ctarank;\n"                                  \
     "mov.u32 %r2, %cluster_nctarank;\nmov.u32 %r3, %ctaid.z;\nmov.u32 %r4, %nctaid.y;\nmov.u32 %r5, %ctaid.y;\n"       \
     "mad.lo.u32 %r3, %r3, %r4, %r5;\nmov.u32 %r4, %nctaid.x;\nmov.u32 %r5, %ctaid.x;\nmad.lo.u32 %r3, %r3, %r4, "      \
@@ -279,6 +280,54 @@ static void barriers_and_copies_reach_all_blocks(void **state) {
     finish(&f);
 }
 
+/* Rank 1 brings a box of a tensor, by a map in global memory, to ranks 0, 1 and 3, whose barriers hear of its bytes; the first row of the box is
+ * above the tensor and its last two columns are beside it. */
+static void boxes_of_tensors_reach_all_blocks(void **state) {
+    (void)state;
+    enum { MAP = 8192, TENSOR = 9216, WIDE = 16, HIGH = 4, COLUMNS = 20, ROWS = 7 }; /* words */
+    static const char body[] =
+        BEGIN("") "setp.ne.u32 %p0, %r0, 0;\n@%p0 bra MADE;\nmbarrier.init.shared::cta.b64 [bar], 1;\n"
+                  "MADE:\n" MEET "@%p0 bra WAIT;\nmov.u32 %r6, 256;\nsetp.eq.u32 %p1, %r1, 2;\n"
+                  "@%p1 mov.u32 %r6, 0;\nmbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %r6;\n"
+                  "setp.ne.u32 %p1, %r1, 1;\n@%p1 bra WAIT;\nmov.b16 %h0, 11;\nadd.u64 %rd3, %rd1, 32768;\n"
+                  "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+                  "[area+128], [%rd3, {6, -1}], [bar], %h0;\n"
+                  "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;\n@!%p1 bra WAIT;\n"
+                  "mov.u32 %r9, area;\nmad.lo.u32 %r9, %r0, 4, %r9;\nld.shared.u32 %r10, [%r9+128];\n"
+                  "mad.lo.u32 %r11, %r3, 64, %r0;\nmul.wide.u32 %rd2, %r11, 4;\nadd.u64 %rd2, %rd2, %rd1;\n"
+                  "st.global.u32 [%rd2], %r10;\n" MEET END;
+    struct fixture f;
+    begin(&f, "", body);
+    const struct tensor_map map = {.address = f.buffer + 4 * TENSOR,
+                                   .mark = TENSOR_MAP_MARK,
+                                   .element = TENSOR_U32,
+                                   .rank = 2,
+                                   .box = {WIDE, HIGH},
+                                   .step = {1, 1},
+                                   .last = {COLUMNS - 1, ROWS - 1},
+                                   .stride = {4 * COLUMNS}};
+    memset(f.memory, 0, WORDS * sizeof(uint32_t));
+    memcpy(f.memory + MAP, &map, sizeof map);
+    for (uint32_t i = 0; i < COLUMNS * ROWS; i++)
+        f.memory[TENSOR + i] = 700 + i;
+    struct launch launch = {.program = f.program,
+                            .kernel = module_find(program_module(f.program), "k"),
+                            .grid = {8, 1, 1},
+                            .cluster = {4, 1, 1},
+                            .block = {WIDE * HIGH, 1, 1},
+                            .params = &f.buffer,
+                            .work_dim = 1};
+    if (device_launch(f.device, &launch, &f.result, &f.report) != STATUS_OK)
+        fail_msg("%s", report_text(&f.report));
+    for (uint32_t b = 0; b < 8; b++)
+        for (uint32_t t = 0; t < WIDE * HIGH; t++) {
+            const uint32_t column = 6 + t % WIDE, row = t / WIDE - 1;
+            const bool is_in = b % 4 != 2 && t >= WIDE && column < COLUMNS;
+            assert_int_equal(f.memory[64 * b + t], is_in ? 700 + row * COLUMNS + column : 0);
+        }
+    finish(&f);
+}
+
 enum { PUTTERS = 64 };
 
 /* What is in the memory of block b when `before` has put into it what the kernel below puts. */
@@ -424,6 +473,7 @@ int main(void) {
         cmocka_unit_test(who_has_arrived_holds_nobody_up),
         cmocka_unit_test(threads_that_ended_are_not_waited_for),
         cmocka_unit_test(barriers_and_copies_reach_all_blocks),
+        cmocka_unit_test(boxes_of_tensors_reach_all_blocks),
         cmocka_unit_test(asynchronous_stores_and_reductions_complete_barriers),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(memory_of_a_block_that_ended_is_a_fault),

@@ -23,7 +23,8 @@ static const char ptx[] =
     ".visible .entry _Z4samef(.param .f32 p) { ret; }\n"
     ".visible .entry other(.param .u64 .ptr .shared .align 4 s) { ret; }\n"
     ".visible .entry square() .maxntid 16, 16 { ret; }\n"
-    ".visible .entry few() .maxntid 48 { ret; }\n";
+    ".visible .entry few() .maxntid 48 { ret; }\n"
+    ".visible .entry maps(.param .align 64 .b8 m[128]) { ret; }\n";
 
 struct fixture {
     struct machine machine;
@@ -140,6 +141,68 @@ static void misfits_are_named(void **state) {
             "offset 8 lies behind the 8 elements of 'x'");
 }
 
+/* A map as docs/cuda.md lays it out, of the buffer at 0x1000. */
+static void tensor_maps_are_of_their_buffer(void **state) {
+    static const unsigned char expected[128] = {
+        0,    0x10, 0,    0,    0, 0, 0, 0,                                        /* address */
+        0x54, 0x4d, 0x41, 0x50,                                                    /* mark */
+        7,    3,    0,    2,    0, 1, 0, 0,                                        /* f32, rank, swizzle 64, NaN */
+        16,   0,    0,    1,    3, 0, 0, 0, 0,    0, 1, 2, 8, 0, 0, 0,             /* box, steps */
+        19,   0,    0,    0,    4, 0, 0, 0, 2,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* sizes less 1 */
+        80,   0,    0,    0,    0, 0, 0, 0, 0x90, 1 /* strides */};
+    struct fixture *f = *state;
+    struct launch launch;
+    if (bind(f,
+             "{kernel: maps, " SHAPE "args: [{tensor: x, type: f32, sizes: [20, 5, 3], box: [16, 256, 3], steps: [1, "
+             "2, 8], swizzle: 64, nan: true}]}",
+             &launch))
+        fail_msg("%s", report_text(&f->report));
+    assert_memory_equal(launch.params, expected, sizeof expected);
+    if (bind(f, "{kernel: maps, " SHAPE "args: [{tensor: x, type: u8, sizes: [20, 5], box: [16, 2], strides: [32]}]}",
+             &launch))
+        fail_msg("%s", report_text(&f->report));
+    assert_int_equal(((const unsigned char *)launch.params)[56], 32);
+    refused(f, "{kernel: few, " SHAPE "args: [{tensor: x, type: u8, sizes: [20], box: [16]}]}", "takes 0 arguments");
+    refused(f,
+            ALL("x", "x", "{f32: 1}", "{tensor: x, type: u8, sizes: [20], box: [16]}", "{local: 4}",
+                "{f32: [1, 2, 3, 4]}", "{f64: 1}", "{u8: 1}"),
+            "not a tensor map, which has 128 bytes");
+}
+
+static void wrong_tensors_are_named(void **state) {
+    static const struct {
+        const char *arg, *words;
+    } wrong[] = {{"{tensor: y, type: u8, sizes: [20], box: [16]}", "y"},
+                 {"{tensor: x, type: b8, sizes: [20], box: [16]}", "one of u8, u16"},
+                 {"{tensor: x, sizes: [20], box: [16]}", "one of u8, u16"},
+                 {"{tensor: x, type: u8, sizes: [20]}", "sizes and a box"},
+                 {"{tensor: x, type: u8, box: [16]}", "sizes and a box"},
+                 {"{tensor: x, type: u8, sizes: [20, 2], box: [16]}", "as many as sizes"},
+                 {"{tensor: x, type: u8, sizes: [20, 2], box: [16, 1], strides: [32, 32]}", "rank - 1"},
+                 {"{tensor: x, type: u8, sizes: [1, 1, 1, 1, 1, 1], box: [16]}", "one to five"},
+                 {"{tensor: x, type: u8, sizes: [20, 2], box: [16, 1]}", "a stride is no multiple of 16"},
+                 {"{tensor: x, type: u8, sizes: [0], box: [16]}", "out of range"},
+                 {"{tensor: x, type: u8, sizes: [20], box: [15]}", "no multiple of 16 bytes"},
+                 {"{tensor: x, type: u8, sizes: [20], box: [16], swizzle: 96}", "0, 32, 64 or 128"},
+                 {"{tensor: x, type: u8, sizes: [64], box: [64], swizzle: 32}", "longer than the swizzle"},
+                 {"{tensor: x, type: u8, sizes: [20], box: [16], nan: true}", "floating point"},
+                 {"{tensor: x, type: u8, sizes: [20], box: [16], nan: 1}", "true or false"},
+                 {"{tensor: x, type: u8, sizes: [20], bix: [16]}", "box"}};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct launch_file file;
+        const char *text = arena_printf(&f->arena,
+                                        "module: k.ptx\nbuffers: {x: {type: f32, count: 8}}\nlaunches:\n"
+                                        "  - {kernel: maps, grid: 1, block: 1, args: [%s]}\n",
+                                        wrong[i].arg);
+        report_free(&f->report);
+        f->report = (struct report){0};
+        assert_int_equal(launch_file_parse(&f->arena, "k.yaml", text, strlen(text), &file, &f->report), STATUS_INVALID);
+        if (!strstr(report_text(&f->report), wrong[i].words))
+            fail_msg("expected '%s' in: %s", wrong[i].words, report_text(&f->report));
+    }
+}
+
 static void kernels_are_found_by_both_names(void **state) {
     struct fixture *f = *state;
     struct launch launch;
@@ -193,6 +256,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(local_memory_lies_behind_the_kernels_own_not_behind_that_of_others, start,
                                         stop),
         cmocka_unit_test_setup_teardown(misfits_are_named, start, stop),
+        cmocka_unit_test_setup_teardown(tensor_maps_are_of_their_buffer, start, stop),
+        cmocka_unit_test_setup_teardown(wrong_tensors_are_named, start, stop),
         cmocka_unit_test_setup_teardown(kernels_are_found_by_both_names, start, stop),
         cmocka_unit_test_setup_teardown(the_block_a_kernel_asks_for_is_kept, start, stop),
         cmocka_unit_test_setup_teardown(a_block_has_at_most_the_threads_its_kernel_was_compiled_for, start, stop),
