@@ -46,6 +46,8 @@ struct operand turing_predicate(const struct translation *t, unsigned n, bool *a
 struct operand turing_predicate_target(const struct translation *t, unsigned n);
 /* The guard of what is added from now on holds only where predicate n does too. */
 void turing_guard_too(struct translation *t, unsigned n);
+/* The variable whose handle a place of bank 0 holds: a texture or a surface; NULL: it holds none. */
+const struct symbol *turing_reference_at(const struct translation *t, const struct turing_operand *constant);
 /* A constant of 4 or 8 bytes. */
 struct operand turing_constant(struct translation *t, const struct turing_operand *operand, unsigned bytes);
 /* c[bank][offset] of operand n in `count` registers of the type: constants that are indexed, and those of variables. */

@@ -22,23 +22,13 @@ static struct operand source_at(const struct translation *t, unsigned n, unsigne
     return out.kind == OPERAND_REG ? out : translate_number(0);
 }
 
-/* The variable whose handle the linker puts into a place of bank 0; NULL: there is none. */
-static const struct symbol *reference_at(const struct translation *t, const struct turing_operand *constant) {
-    for (unsigned i = 0; constant->bank == 0 && i < t->kernel->link_count; i++) {
-        const struct native_link *link = &t->kernel->links[i];
-        if (link->bank == 0 && link->offset == constant->value && link->variable != NATIVE_NO_VARIABLE)
-            return t->variables[link->variable];
-    }
-    return NULL;
-}
-
 /* c[bank][4 * word]; a parameter is the whole handle of 64 bits. */
 static struct operand constant_handle(struct translation *t, unsigned n) {
     const struct turing_operand constant = {.kind = TURING_CONSTANT,
                                             .reg = TURING_RZ,
                                             .bank = (uint8_t)turing_operand(t, n)->value,
                                             .value = 4 * turing_operand(t, n + 1)->value};
-    const struct symbol *reference = reference_at(t, &constant);
+    const struct symbol *reference = turing_reference_at(t, &constant);
     if (reference)
         return (struct operand){.kind = OPERAND_ADDRESS, .symbol = reference};
     const struct operand out = turing_constant(t, &constant, 4);

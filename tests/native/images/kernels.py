@@ -164,7 +164,7 @@ def kernel(seed, kind, geometry, source):
     return "".join(w.lines) + "    ret;\n}\n"
 
 
-def module(seed, count, sources="pm"):
+def module(seed, count, sources="pmr"):
     """`count` kernels of each geometry and source."""
     text = "// SPDX-License-Identifier: Apache-2.0\n.version 8.1\n.target sm_75\n.address_size 64\n"
     if "r" in sources:
