@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Native code with images against PTX: native_images PTX CUBIN... [--rounds N]
+/* Native code with images against PTX: native_images PTX CUBIN... [--rounds N] [--in-time]
  * Each kernel of the PTX runs with random images, samplers and coordinates, then the kernel of that name of each cubin; the whole memory that
  * both leave is compared. A kernel's name says what it is given (kernels.py). Exit status 1: memory differs, or a launch ended badly. */
 #include <inttypes.h>
@@ -38,6 +38,7 @@ struct side {
 static struct report report;
 static struct arena arena;
 static uint64_t state;
+static bool in_time;
 
 static uint32_t drawn(uint32_t below) {
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -225,7 +226,8 @@ static bool run(struct side *side, const struct given *given, const char *name) 
                                   .grid = {1, 1, 1},
                                   .block = {LANES, 1, 1},
                                   .params = params,
-                                  .work_dim = 1};
+                                  .work_dim = 1,
+                                  .in_time = in_time};
     struct launch_result result = {0};
     const bool done = launch.kernel && device_launch(side->device, &launch, &result, &report) == STATUS_OK;
     launch_result_free(&result);
@@ -271,10 +273,12 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc)
             rounds = (unsigned)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--in-time") == 0)
+            in_time = true;
         else if (count < SIDES_MAX)
             open_side(&sides[count++], argv[i]);
     if (count < 2)
-        die("usage: native_images PTX CUBIN... [--rounds N]");
+        die("usage: native_images PTX CUBIN... [--rounds N] [--in-time]");
     const struct module *module = program_module(sides[0].program);
     for (unsigned f = 0; f < module->function_count; f++)
         for (unsigned round = 0; round < rounds && module->functions[f]->is_entry; round++, runs += count - 1)
