@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Native code with images against PTX: native_images PTX CUBIN... [--rounds N] [--in-time]
  * Each kernel of the PTX runs with random images, samplers and coordinates, then the kernel of that name of each cubin; the whole memory that
- * both leave is compared. A kernel's name says what it is given (kernels.py). Exit status 1: memory differs, or a launch ended badly. */
+ * both leave is compared. A kernel's name says what it is given (image_kernels.py). Exit status 1: memory differs, or a launch ended badly. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
