@@ -167,6 +167,8 @@ static void choose_inputs(struct given *given) {
         for (unsigned i = 0; i < 12; i++)
             put_number(&words[i], choose_number(is_cube));
         put_number(&words[3], (float)drawn(1000) / 200 - 1); /* a level */
+        for (unsigned i = 4; i < 8; i++)                     /* steps, small ones too */
+            put_number(&words[i], choose_number(false) / (float)(1 << drawn(8)));
         if (is_cube)
             choose_direction(words);
         words[12] = drawn(6) ? drawn(5) : UINT32_MAX - drawn(2) * 0x7fff0000U; /* a layer */
