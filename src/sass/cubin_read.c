@@ -213,12 +213,13 @@ static bool read_reference(struct cubin_reader *r, unsigned index) {
     return true;
 }
 
-/* Bytes of bank 0 behind the parameters: handles of references. */
+/* Bytes of bank 0 behind the parameters at most: handles of references, which may begin at a multiple of this. */
 static uint64_t reference_bytes(const struct native_program *program) {
-    uint64_t bytes = 0;
+    enum { ALIGNMENT = 32 };
+    uint64_t bytes = ALIGNMENT;
     for (unsigned i = 0; i < program->variable_count; i++)
         bytes += program->variables[i].is_reference ? NATIVE_REFERENCE_BYTES : 0;
-    return bytes;
+    return bytes == ALIGNMENT ? 0 : bytes;
 }
 
 static void read_variables(struct cubin_reader *r) {

@@ -164,6 +164,21 @@ def kernel(seed, kind, geometry, source):
     return "".join(w.lines) + "    ret;\n}\n"
 
 
+# Without parameters handles of references lie elsewhere in bank 0.
+BARE = """
+.visible .entry s1d_r_bare()
+{
+    .reg .b32 %r<4>;
+    mov.u32 %r1, %tid.x;
+    shl.b32 %r2, %r1, 2;
+    tex.1d.v4.u32.s32 {%r3, _, _, _}, [textures, {%r1}];
+    add.u32 %r1, %r1, %r3;
+    sust.b.1d.b32.trap [surfaces, {%r2}], %r1;
+    ret;
+}
+"""
+
+
 def module(seed, count, sources="pmr"):
     """`count` kernels of each geometry and source."""
     text = "// SPDX-License-Identifier: Apache-2.0\n.version 8.1\n.target sm_75\n.address_size 64\n"
@@ -174,4 +189,4 @@ def module(seed, count, sources="pmr"):
             for source in sources:
                 for i in range(count):
                     text += kernel(seed * 1000 + i, kind, geometry, source)
-    return text
+    return text + (BARE if "r" in sources else "")
