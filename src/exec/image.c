@@ -30,6 +30,8 @@ static bool is_of_geometry(enum image_kind kind, enum geometry geometry) {
         [IMAGE_1D] = GEOMETRY_1D,     [IMAGE_1D_ARRAY] = GEOMETRY_A1D,    [IMAGE_1D_BUFFER] = GEOMETRY_1D,
         [IMAGE_2D] = GEOMETRY_2D,     [IMAGE_2D_ARRAY] = GEOMETRY_A2D,    [IMAGE_3D] = GEOMETRY_3D,
         [IMAGE_CUBE] = GEOMETRY_CUBE, [IMAGE_CUBE_ARRAY] = GEOMETRY_ACUBE};
+    if (geometry == GEOMETRY_FLAT)
+        return geometries[kind] == GEOMETRY_1D || geometries[kind] == GEOMETRY_2D;
     return geometries[kind] == geometry;
 }
 

@@ -106,8 +106,9 @@ enum cache_hint { CACHE_DEFAULT, CACHE_CA, CACHE_CG, CACHE_CS, CACHE_LU, CACHE_C
     CACHE_L1_FIRST, CACHE_L2_FIRST /* evict_first of one level; CACHE_CS: of both */, CACHE_NO_ALLOCATE /* in the L1 */,
     CACHE_NO_ALLOCATE_FIRST /* the same, and evict_first in the L2 */ };
 
-/* Coordinates of images: those without a, of arrays behind the layer. Of cubes a direction. */
-enum geometry { GEOMETRY_NONE, GEOMETRY_1D, GEOMETRY_2D, GEOMETRY_3D, GEOMETRY_A1D, GEOMETRY_A2D, GEOMETRY_CUBE, GEOMETRY_ACUBE };
+/* Coordinates of images: those without a, of arrays behind the layer. Of cubes a direction. FLAT, of native code: 2D, or 1D, whose second
+ * coordinate counts nothing. */
+enum geometry { GEOMETRY_NONE, GEOMETRY_1D, GEOMETRY_2D, GEOMETRY_3D, GEOMETRY_A1D, GEOMETRY_A2D, GEOMETRY_CUBE, GEOMETRY_ACUBE, GEOMETRY_FLAT };
 /* What accesses of images do outside of them: a fault, the nearest texel, nothing (a load gives 0). */
 enum border { BORDER_TRAP, BORDER_CLAMP, BORDER_ZERO };
 /* Sources of tex, suld and sust; values: what is stored, of tex the level, or two steps of three coordinates. */

@@ -150,8 +150,9 @@ static const char *const cache_words[] = {[CACHE_DEFAULT] = NULL,
                                           [CACHE_NO_ALLOCATE_FIRST] = "L1::no_allocate.L2::evict_first"};
 
 static const char *const geometry_words[] = {
-    [GEOMETRY_NONE] = NULL, [GEOMETRY_1D] = "1d",   [GEOMETRY_2D] = "2d",     [GEOMETRY_3D] = "3d",
-    [GEOMETRY_A1D] = "a1d", [GEOMETRY_A2D] = "a2d", [GEOMETRY_CUBE] = "cube", [GEOMETRY_ACUBE] = "acube"};
+    [GEOMETRY_NONE] = NULL,   [GEOMETRY_1D] = "1d",       [GEOMETRY_2D] = "2d",
+    [GEOMETRY_3D] = "3d",     [GEOMETRY_A1D] = "a1d",     [GEOMETRY_A2D] = "a2d",
+    [GEOMETRY_CUBE] = "cube", [GEOMETRY_ACUBE] = "acube", [GEOMETRY_FLAT] = "2d"};
 
 static void put_flags(struct text_line *line, const struct inst *inst) {
     static const struct {

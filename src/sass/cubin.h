@@ -36,12 +36,16 @@ enum {
     CUBIN_R_ABS32_LO_26 = 10,
     CUBIN_R_ABS32_HI_26 = 11,
     /* of sm_75 to sm_90 */
-    CUBIN_R_G64 = 4,          /* a generic address */
+    CUBIN_R_G64 = 4,     /* a generic address */
+    CUBIN_R_TEXTURE = 6, /* the handle of a texture, of a surface */
+    CUBIN_R_SURFACE = 52,
     CUBIN_R_ABS32_LO_32 = 56, /* bits 32 to 63 of an instruction */
     CUBIN_R_ABS32_HI_32 = 57,
     CUBIN_R_ABS47_34 = 58,    /* where it calls: bits 34 to 81, in words of four bytes */
     CUBIN_R_ABS55_16_34 = 75, /* the same of sm_90, with eight lower bits at 16 */
     CUBIN_SECTION_INFO = 0x70000000,
+    CUBIN_SYMBOL_TEXTURE = 10, /* types of symbols that are no variables: .texref and .surfref of PTX */
+    CUBIN_SYMBOL_SURFACE = 12,
 };
 
 /* Records of .nv.info: a byte each for format and attribute, then two of value or length. */

@@ -7,11 +7,27 @@
 
 #include "base/bits.h"
 
+/* Words of four bytes that a relocation fills; 0: it is unknown. of: the section, NULL: it was checked. Handles go into bank 0 only, and
+ * nothing else does. */
+static unsigned relocation_words(const struct cubin_reader *r, const struct elf_relocation *item,
+                                 const struct elf_section *of) {
+    const bool is_turing = r->program->isa == NATIVE_TURING;
+    const uint32_t variable = r->variable_of[item->symbol];
+    const bool is_handle = is_turing && (item->type == CUBIN_R_TEXTURE || item->type == CUBIN_R_SURFACE);
+    const bool is_reference = variable && r->program->variables[variable - 1].is_reference;
+    if (of && (is_handle || is_reference) &&
+        !(is_handle && is_reference && strncmp(of->name, ".nv.constant0.", 14) == 0))
+        return 0;
+    return is_handle || item->type == CUBIN_R_32                                  ? 1
+           : item->type == CUBIN_R_64 || (is_turing && item->type == CUBIN_R_G64) ? 2
+                                                                                  : 0;
+}
+
 /* Checked by check_relocations. */
 static struct native_link read_link(struct cubin_reader *r, const struct elf_section *section,
                                     const struct elf_section *of, uint32_t i) {
     const struct elf_relocation *item = &section->relocations[i];
-    const unsigned bytes = item->type == CUBIN_R_32 ? 4 : 8;
+    const unsigned bytes = 4 * relocation_words(r, item, NULL);
     int64_t addend = item->addend;
     if (section->type == ELF_REL) {
         const uint64_t value = cubin_get(of->bytes + item->offset, bytes);
@@ -30,8 +46,7 @@ static bool check_relocations(struct cubin_reader *r, const struct elf_section *
     const bool is_turing = r->program->isa == NATIVE_TURING;
     for (uint32_t i = 0; i < section->relocation_count; i++) {
         const struct elf_relocation *item = &section->relocations[i];
-        const bool is_wide = item->type == CUBIN_R_64 || (is_turing && item->type == CUBIN_R_G64);
-        const unsigned words = is_wide ? 2 : item->type == CUBIN_R_32 ? 1 : 0;
+        const unsigned words = relocation_words(r, item, of);
         bool fits = words && (r->variable_of[item->symbol] || is_turing) && of->bytes && item->offset % 4 == 0 &&
                     range_within(item->offset, 4 * words, of->byte_count);
         for (unsigned k = 0; fits && k < words; k++) {
@@ -75,11 +90,13 @@ static void link_bank(struct cubin_reader *r, const struct elf_section *section,
     for (unsigned i = 0; i < kernel->bank_count; i++)
         if (kernel->banks[i].number == number)
             bytes = kernel->banks[i].bytes;
-    for (uint32_t i = 0; i < section->relocation_count && bytes; i++) {
+    const bool holds_handles = r->program->isa == NATIVE_TURING && number == 0; /* nobody keeps its bytes */
+    for (uint32_t i = 0; i < section->relocation_count && (bytes || holds_handles); i++) {
         struct native_link *link = &kernel->links[kernel->link_count++];
         *link = read_link(r, section, of, i);
         link->bank = number;
-        memset(bytes + link->offset, 0, link->bytes);
+        if (bytes)
+            memset(bytes + link->offset, 0, link->bytes);
     }
 }
 

@@ -196,6 +196,32 @@ static int by_place(const void *a, const void *b) {
     return first->start < second->start ? -1 : first->start > second->start;
 }
 
+/* A texture or a surface: a variable that holds its handle. */
+static bool read_reference(struct cubin_reader *r, unsigned index) {
+    struct native_program *program = r->program;
+    const struct elf_symbol *symbol = &r->file.symbols[index];
+    const bool is_reference = symbol->type == CUBIN_SYMBOL_TEXTURE || symbol->type == CUBIN_SYMBOL_SURFACE;
+    if (!is_reference || program->isa != NATIVE_TURING || !*symbol->name ||
+        strcspn(symbol->name, " \t\r\n") != strlen(symbol->name))
+        return false;
+    r->placed[program->variable_count] = (struct placed){.variable = program->variable_count};
+    program->variables[program->variable_count] =
+        (struct native_variable){.name = arena_strdup(&program->arena, symbol->name),
+                                 .is_reference = true,
+                                 .byte_count = NATIVE_REFERENCE_BYTES};
+    r->variable_of[index] = ++program->variable_count;
+    return true;
+}
+
+/* Bytes of bank 0 behind the parameters at most: handles of references, which may begin at a multiple of this. */
+static uint64_t reference_bytes(const struct native_program *program) {
+    enum { ALIGNMENT = 32 };
+    uint64_t bytes = ALIGNMENT;
+    for (unsigned i = 0; i < program->variable_count; i++)
+        bytes += program->variables[i].is_reference ? NATIVE_REFERENCE_BYTES : 0;
+    return bytes == ALIGNMENT ? 0 : bytes;
+}
+
 static void read_variables(struct cubin_reader *r) {
     struct native_program *program = r->program;
     const unsigned count = r->file.symbol_count;
@@ -205,7 +231,8 @@ static void read_variables(struct cubin_reader *r) {
     uint64_t copied = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct elf_symbol *symbol = &r->file.symbols[i];
-        if (symbol->type != ELF_SYMBOL_OBJECT || symbol->section == 0 || symbol->section >= r->file.section_count)
+        if (read_reference(r, i) || symbol->type != ELF_SYMBOL_OBJECT || symbol->section == 0 ||
+            symbol->section >= r->file.section_count)
             continue;
         const struct elf_section *section = &r->file.sections[symbol->section];
         const bool initialised = strcmp(section->name, ".nv.global.init") == 0;
@@ -275,7 +302,8 @@ static void read_constants(struct cubin_reader *r, const struct elf_section *sec
         return;
     }
     if (is_launch) {
-        if (section->byte_count != base + (uint64_t)kernel->param_bytes)
+        const uint64_t least = base + (uint64_t)kernel->param_bytes;
+        if (section->byte_count < least || section->byte_count > least + reference_bytes(program))
             cubin_refuse(r, section, 0, "%llu bytes, but %u of parameters behind the first %u",
                          (unsigned long long)section->byte_count, (unsigned)kernel->param_bytes, (unsigned)base);
         return;

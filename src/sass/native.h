@@ -136,8 +136,11 @@ struct native_link {
 };
 
 /* A variable of the module, in global memory, at a multiple of NATIVE_VARIABLE_ALIGN. */
+enum { NATIVE_REFERENCE_BYTES = 8 };
 struct native_variable {
     const char *name;
+    bool
+        is_reference; /* sm_75 to sm_90: it holds the handle of a texture or a surface; links in bank 0 are that, not its address */
     uint64_t byte_count;
     const uint8_t *init; /* of the first init_bytes, of which the last is not 0; the rest is 0 */
     uint64_t init_bytes;

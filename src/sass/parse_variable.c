@@ -74,10 +74,15 @@ static void end_variable(struct native_parser *parser, struct parse_variables *v
     variables->links = (struct parse_links){0};
 }
 
-static void parse_variable(struct native_parser *parser, struct parse_variables *variables) {
-    int64_t bytes;
+/* .reference NAME: a texture or a surface, whose handle the variable holds. */
+static void parse_variable(struct native_parser *parser, struct parse_variables *variables, bool is_reference) {
+    int64_t bytes = NATIVE_REFERENCE_BYTES;
     end_variable(parser, variables);
-    if (!parse_number(parser, &bytes) || bytes < 0 || bytes > VARIABLE_BYTES_MAX) {
+    if (is_reference && parser->program->isa != NATIVE_TURING) {
+        parse_refuse(parser, ".reference: only code of sm_75 to sm_90 has them");
+        return;
+    }
+    if (!is_reference && (!parse_number(parser, &bytes) || bytes < 0 || bytes > VARIABLE_BYTES_MAX)) {
         parse_refuse(parser, ".variable: a number of bytes up to %d stands here", VARIABLE_BYTES_MAX);
         return;
     }
@@ -85,7 +90,7 @@ static void parse_variable(struct native_parser *parser, struct parse_variables 
     if (!name)
         return;
     struct native_variable *variable = ARENA_PUSH(&parser->program->arena, variables);
-    *variable = (struct native_variable){.name = name, .byte_count = (uint64_t)bytes};
+    *variable = (struct native_variable){.name = name, .is_reference = is_reference, .byte_count = (uint64_t)bytes};
     variables->all = arena_grow(&parser->program->arena, variables->all, variables->count - 1, &variables->all_capacity,
                                 sizeof *variables->all);
 }
@@ -103,8 +108,9 @@ static void parse_init(struct native_parser *parser, struct parse_variables *var
 }
 
 bool parse_variable_line(struct native_parser *parser, struct parse_variables *variables) {
-    if (parse_word(parser, "variable")) {
-        parse_variable(parser, variables);
+    const bool is_reference = parse_word(parser, "reference");
+    if (is_reference || parse_word(parser, "variable")) {
+        parse_variable(parser, variables, is_reference);
         return true;
     }
     const bool init = parse_word(parser, "init");
@@ -189,6 +195,12 @@ static void check_code_link(struct native_parser *parser, const struct native_ke
                      kernel->name, (unsigned)link->offset);
 }
 
+/* A handle in bank 0, of which a listing has nothing. */
+static bool is_handle(const struct native_program *program, const struct native_link *link) {
+    return program->isa == NATIVE_TURING && link->bank == 0 && link->bytes == 4 &&
+           link->variable != NATIVE_NO_VARIABLE && program->variables[link->variable].is_reference;
+}
+
 void parse_end_links(struct native_parser *parser, struct parse_links *links, struct native_kernel *kernel) {
     kernel->links = look_up(parser, links), kernel->link_count = links->count;
     for (unsigned i = 0; i < kernel->link_count && !parser->failed; i++) {
@@ -202,6 +214,8 @@ void parse_end_links(struct native_parser *parser, struct parse_links *links, st
             if (kernel->banks[k].number == link->bank)
                 bank = &kernel->banks[k];
         uint64_t value = 0;
+        if (is_handle(parser->program, link))
+            continue;
         if (bank && range_within(link->offset, link->bytes, bank->byte_count))
             memcpy(&value, bank->bytes + link->offset, link->bytes);
         else

@@ -221,7 +221,10 @@ static void add_links(struct listing_text *text, const struct native_program *pr
 static void add_variable(struct listing_text *text, const struct native_program *program,
                          const struct native_variable *variable) {
     enum { WORDS = 4 };
-    add(text, "\t.variable %llu ", (unsigned long long)variable->byte_count);
+    if (variable->is_reference)
+        add(text, "\t.reference ");
+    else
+        add(text, "\t.variable %llu ", (unsigned long long)variable->byte_count);
     add_name(text, variable->name);
     add(text, "\n");
     for (uint64_t at = 0; at < variable->init_bytes; at += 4) {

@@ -138,6 +138,7 @@ static void give_variables(struct translation *t) {
         symbol->name = arena_strdup(arena, variable->name);
         symbol->space = SPACE_GLOBAL, symbol->type = TYPE_B8, symbol->vector = 1, symbol->align = NATIVE_VARIABLE_ALIGN;
         symbol->bytes = variable->byte_count, symbol->init_bytes = variable->init_bytes;
+        symbol->is_reference = variable->is_reference;
         symbol->init = arena_copy(arena, variable->init, variable->init_bytes);
         place(t->module, symbol);
     }

@@ -224,7 +224,8 @@ static void put_inst(struct translation *t, const struct turing_inst *inst) {
     if (!is_guarded && inst->guard_inverted) /* it never holds */
         translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);
     else if (!turing_integer(t) && !turing_float(t) && !turing_half(t) && !turing_convert(t) && !turing_memory(t) &&
-             !turing_atomic(t) && !turing_barrier(t) && !turing_warp(t) && !turing_control_flow(t))
+             !turing_atomic(t) && !turing_barrier(t) && !turing_warp(t) && !turing_texture(t) && !turing_surface(t) &&
+             !turing_control_flow(t))
         translate_refuse(t, "it is not executed yet");
     if (t->failed) { /* it keeps its place, and more are looked at */
         t->code.count = t->first;

@@ -46,6 +46,8 @@ struct operand turing_predicate(const struct translation *t, unsigned n, bool *a
 struct operand turing_predicate_target(const struct translation *t, unsigned n);
 /* The guard of what is added from now on holds only where predicate n does too. */
 void turing_guard_too(struct translation *t, unsigned n);
+/* The variable whose handle a place of bank 0 holds: a texture or a surface; NULL: it holds none. */
+const struct symbol *turing_reference_at(const struct translation *t, const struct turing_operand *constant);
 /* A constant of 4 or 8 bytes. */
 struct operand turing_constant(struct translation *t, const struct turing_operand *operand, unsigned bytes);
 /* c[bank][offset] of operand n in `count` registers of the type: constants that are indexed, and those of variables. */
@@ -98,6 +100,13 @@ void turing_find_meets(struct translation *t, const struct turing_inst *code, st
 struct inst *turing_put_meeting(struct translation *t, struct operation operation, const struct operand *targets,
                                 unsigned target_count, struct operand *sources, unsigned source_count);
 
+/* ---- images ---- */
+
+/* The handle of a surface or texture, operand n or it and the one behind it: a register, a uniform one, or a constant. */
+struct operand turing_handle(struct translation *t, unsigned n);
+/* Predicate n, which is written, says that a texel is not there: all are. */
+void turing_put_presence(struct translation *t, unsigned n);
+
 /* ---- by family: adds what the instruction under way is; false: its meaning is none of the family's ---- */
 bool turing_integer(struct translation *t);
 bool turing_float(struct translation *t);
@@ -106,6 +115,8 @@ bool turing_convert(struct translation *t);
 bool turing_memory(struct translation *t);
 bool turing_atomic(struct translation *t);
 bool turing_barrier(struct translation *t);
+bool turing_texture(struct translation *t);
+bool turing_surface(struct translation *t);
 bool turing_warp(struct translation *t);
 bool turing_control_flow(struct translation *t);
 

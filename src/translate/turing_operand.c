@@ -94,6 +94,23 @@ void turing_load_constant(struct translation *t, const struct turing_operand *op
         is_param ? SPACE_PARAM : SPACE_CONST;
 }
 
+const struct symbol *turing_reference_at(const struct translation *t, const struct turing_operand *constant) {
+    for (unsigned i = 0; constant->bank == 0 && i < t->kernel->link_count; i++) {
+        const struct native_link *link = &t->kernel->links[i];
+        if (link->bank == 0 && link->offset == constant->value && link->variable != NATIVE_NO_VARIABLE)
+            return t->variables[link->variable];
+    }
+    return NULL;
+}
+
+/* Read where a constant is: hardware has the handles of references in bank 0. */
+static struct operand load_reference(struct translation *t, const struct symbol *reference) {
+    const struct operand out = translate_scratch(t);
+    const struct operand address = {.kind = OPERAND_ADDRESS, .symbol = reference};
+    translate_put(t, &(struct operation){.op = OP_LD, .type = TYPE_B32}, &out, 1, &address, 1)->space = SPACE_CONST;
+    return out;
+}
+
 /* Bank 3 holds the program's variables, which the host may write; all others are as the file has them. */
 struct operand turing_constant(struct translation *t, const struct turing_operand *operand, unsigned bytes) {
     struct operand out;
@@ -102,6 +119,9 @@ struct operand turing_constant(struct translation *t, const struct turing_operan
     const bool is_fixed = !operand->uniform && !operand->bindless && operand->reg == TURING_RZ;
     if (is_fixed && operand->bank == 0 && range_within(param, bytes, bits_round_up(t->kernel->param_bytes, 4)))
         return (struct operand){.kind = OPERAND_PARAM, .imm = param};
+    const struct symbol *reference = is_fixed && bytes == 4 ? turing_reference_at(t, operand) : NULL;
+    if (reference)
+        return load_reference(t, reference);
     if (is_fixed && operand->bank == 0 && driver_constant(t, operand->value, bytes, &out))
         return out;
     if (is_fixed && operand->bank > 1 && operand->bank != TURING_BANK_VARIABLES &&

@@ -193,16 +193,31 @@ static void reduce_lanes(struct translation *t) {
     reduce(t, 0, 1, atom, is_bits ? TYPE_B32 : is_signed ? TYPE_S32 : TYPE_U32);
 }
 
+/* The value of the first active lane; the predicate says which lanes have another, .OR: or it did already. Loops over lanes with
+ * different handles are made of it: those with that value go through, the others come again. */
+static void to_uniform_of_first(struct translation *t, struct operand differs, struct operand value) {
+    enum { LAST_LANE = 31 };
+    const struct operand chosen[2] = {translate_scratch(t), {.kind = OPERAND_NONE}}, first = translate_scratch(t);
+    const struct operand other = turing_word_of(t, TURING_WORDS_OR) ? translate_test(t) : differs;
+    translate_put(t, &(struct operation){.op = OP_ELECT, .type = TYPE_B32}, chosen, 2, NULL, 0);
+    const struct operand sources[3] = {value, chosen[0], translate_number(LAST_LANE)};
+    translate_put(t, &(struct operation){.op = OP_SHFL, .type = TYPE_B32, .mode = MODE_IDX}, &first, 1, sources, 3);
+    translate_2(t, (struct operation){.op = OP_SETP, .type = TYPE_B32, .compare = CMP_NE}, other, value, first);
+    if (turing_word_of(t, TURING_WORDS_OR))
+        translate_3(t, (struct operation){.op = OP_PSETP, .type = TYPE_PRED, .mode = MODE_OR, .boolop = BOOL_AND},
+                    differs, differs, other, translate_number(1));
+    if (turing_target(t, 1).kind != OPERAND_NONE)
+        translate_move(t, turing_target(t, 1), first);
+}
+
 /* A uniform register is a copy for each lane: where all lanes have the same, each keeps its own. */
 static void to_uniform(struct translation *t) {
-    const struct operand same = turing_predicate_target(t, 0), value = turing_plain(t, 2, TYPE_B32);
-    const struct operand targets[2] = {{.kind = OPERAND_NONE}, same};
-    if (same.kind != OPERAND_NONE)
-        translate_put(t, &(struct operation){.op = OP_MATCH, .type = TYPE_B32, .mode = MODE_ALL}, targets, 2, &value,
-                      1);
-    if (turing_word_of(t, TURING_WORDS_OR))
+    const struct operand differs = turing_predicate_target(t, 0), value = turing_plain(t, 2, TYPE_B32);
+    if (differs.kind != OPERAND_NONE)
+        to_uniform_of_first(t, differs, value);
+    else if (turing_word_of(t, TURING_WORDS_OR))
         reduce(t, 1, 2, ATOM_OR, TYPE_B32);
-    else if (turing_target(t, 1).kind != OPERAND_NONE || same.kind == OPERAND_NONE)
+    else
         translate_move(t, turing_target(t, 1), value);
 }
 

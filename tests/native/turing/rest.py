@@ -10,6 +10,7 @@ from async_forms import Barrier  # noqa: E402
 from formats import F32  # noqa: E402
 from listing import INPUT, Listing, M32, warp  # noqa: E402
 
+TO_86 = (75, 80, 86)
 FROM_80 = (80, 86, 89, 90)
 FIRST = 0x60  # the address of a body
 
@@ -220,7 +221,23 @@ def refused():
             ("FSWZADD R20, R9, R9, PPPPPPPP", "FSWZADD", (75, 80, 86, 89, 90)), ("BMOV.32 B1, MACTIVE", "BMOV", (75, 80, 86, 89, 90)),
             ("BMOV.32 MACTIVE, B1", "BMOV", (75, 80, 86, 89, 90)), ("ATOM.E.ARRIVE.64.STRONG.GPU PT, R20, desc[UR4][R2.64]", "mbarrier", FROM_80),
             ("ATOMS.ARRIVE.64 R20, [R10]", "mbarrier", (90,)), ("SYNCS.EXCH.32 URZ, [UR6], UR4", "SYNCS", (90,)),
-            ("SYNCS.ARRIVE.TRANS64.EXPECT_TX.RED.DROP RZ, [R10], R9", "SYNCS", (90,))):
+            ("SYNCS.ARRIVE.TRANS64.EXPECT_TX.RED.DROP RZ, [R10], R9", "SYNCS", (90,)),
+            ("TEX.SCR R22, R20, R10, R11, 0x0, 0x5a, 2D", "a level by differences between lanes", TO_86),
+            ("TEX.SCR.LB R22, R20, R10, R12, 0x0, 0x5a, 2D", "a bias or a limit", TO_86),
+            ("TEX.SCR.LZ.AOFFI R22, R20, R10, R12, 0x0, 0x5a, 2D", "(.AOFFI)", TO_86),
+            ("TEX.SCR.LZ.DC R22, R20, R10, R12, 0x0, 0x5a, 2D", "(.DC)", TO_86),
+            ("TEX.SCR.NDV R22, R20, R10, R12, 0x0, 0x5a, 3D", "(.NDV)", TO_86),
+            ("TLD.SCR.LZ.MS R22, R20, R10, R12, 0x0, 0x5a, 2D", "(.MS)", TO_86),
+            ("TLD.SCR.LL R22, R20, R10, R12, 0x0, 0x5a, 2D", "other than .LZ and .LL.CL", TO_86),
+            ("TEX.SCR.LZ R22, R20, R10, R12, 0x0, 0x5a, ARRAY_3D", "layers of three dimensions", TO_86),
+            ("TXQ RZ, R20, R10, TEX_HEADER_TEXTURE_TYPE, 0x0, 0x5a, 0x1", "a property of a texture", TO_86),
+            ("TXQ RZ, R20, R10, TEX_HEADER_DIMENSION, 0x0, 0x5a, 0x8", "a property of a texture", TO_86),
+            ("TXD R22, R20, R8, R12, 0x0, 0x5a, 3D", "steps of these coordinates", TO_86),
+            ("TLD.SCR.LZ R22, R20, R10, R12, 0x0, 0x5a, 1D", "a source that nothing is known of", TO_86),
+            ("SULD.D.2D.STRONG.SYS R20, [R10], R9", "count no bytes", (75,)),
+            ("SULD.D.BA.1D_BUFFER.STRONG.SYS R20, [R10], R9", "a surface of this kind", (75,)),
+            ("SULD.D.BA.2D.S8.STRONG.SYS R20, [R10], R9", "signed integers", (75,)),
+            ("SURED.BA.2D.INC.STRONG.SYS [R10], R9, R9", "that PTX does not have", TO_86)):
         yield Listing(f"refused: {body}", body + "; MOV R20, R9", lambda t: [0], sms=sms, lines=".shared 64", fails=why)
 
 

@@ -10,7 +10,7 @@ DEFINITIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..
 ARCHS = {"ALL": (75, 80, 86, 89, 90), "TO_89": (75, 80, 86, 89), "FROM_80": (80, 86, 89, 90), "FROM_89": (89, 90), "ONLY_75": (75,), "ONLY_89": (89,),
          "ONLY_90": (90,)}
 FORMS = {"FB": (1, 4, 5, 6), "FC": (1, 2, 3, 7), "FALL": (1, 2, 3, 4, 5, 6, 7), **{f"F{i}": (i,) for i in range(1, 8)}}
-# later: matrices, textures, surfaces, bulk copies
+# later: matrices, bulk copies; textures and surfaces: tests/native/images
 LATER = re.compile(r"[HIBDQ]MMA|MOVM|LDSM|STSM|TEX|TLD|TXD|TXQ|SULD|SUST|SURED|UTMA|UBLK|STAS|TMML")
 
 # refused by name: states of a warp, an addition whose signs nobody knows (rest.py holds them to it)
