@@ -69,12 +69,11 @@ struct dwf {
     unsigned width;
     const uint8_t *home; /* [thread]: the lane where its registers are */
     struct formed_pool pool;
-    /* A group that comes back as it went keeps its place while it is out, with the next PC. [thread], of its first: the place
-     * plus 1; 0: it has none. */
+    /* A group keeps its place while it is out, with the next PC and its lanes as the rank, in case that it comes back as it went.
+     * [thread], of its first: the place plus 1; 0: it has none. */
     uint16_t *place_of;
     unsigned out;     /* such groups */
     bool keeps_lanes; /* threads take the same lanes in every group, and nothing of a group depends on more than them */
-    bool apart;       /* threads of one issue come back each in its own time */
     struct assoc youngest; /* [block][pc]: a place of the pool */
     const struct inst *code;
     uint32_t code_count;

@@ -240,30 +240,50 @@ uint64_t dwf_advance(void *self) {
     return changed;
 }
 
-/* All threads of a group that kept its place. */
-static void whole_arrival(struct dwf *dwf, uint16_t place, struct dwf_arrival *out) {
+/* Are these all threads of the group that kept the place? */
+static bool whole_arrival(const struct dwf *dwf, uint16_t place, const uint16_t *threads, uint32_t lanes,
+                          struct dwf_arrival *out) {
     const struct formed *formed = &dwf->pool.items[place];
-    out->block = formed->block, out->pc = formed->pc, out->lanes = formed->lanes;
+    if (formed->rank != lanes || lanes & ~threads_equal(threads, formed->threads))
+        return false;
+    out->block = formed->block, out->pc = formed->pc, out->lanes = lanes;
     out->place = place, out->threads = formed->threads;
+    return true;
+}
+
+/* Groups that these threads were the first of do not come back as they went. */
+static void leave_places(struct dwf *dwf, const uint16_t *threads, uint32_t lanes) {
+    for (BITS_EACH(lane, lanes)) {
+        uint16_t *place = &dwf->place_of[threads[lane]];
+        if (!*place)
+            continue;
+        formed_give(&dwf->pool, (uint16_t)(*place - 1));
+        dwf->out--;
+        *place = 0;
+    }
+}
+
+static uint64_t arrive(struct dwf *dwf, const struct dwf_arrival *arrival) {
+    if (!dwf->waiting.count && has_room(dwf, arrival))
+        return insert(dwf, arrival);
+    wait_in_line(dwf, arrival);
+    return 0;
 }
 
 uint64_t dwf_returned(void *self, const uint16_t *threads, uint32_t lanes) {
     struct dwf *dwf = self;
+    struct dwf_arrival arrival;
     uint64_t changed = 0;
+    uint16_t *place = &dwf->place_of[threads[bits_first(lanes)]];
+    if (*place && whole_arrival(dwf, (uint16_t)(*place - 1), threads, lanes, &arrival)) {
+        *place = 0;
+        return arrive(dwf, &arrival);
+    }
+    if (dwf->out)
+        leave_places(dwf, threads, lanes);
     while (lanes) {
-        struct dwf_arrival arrival;
-        uint16_t *place = &dwf->place_of[threads[bits_first(lanes)]];
-        if (*place) {
-            whole_arrival(dwf, (uint16_t)(*place - 1), &arrival);
-            assert(!(arrival.lanes & ~lanes));
-            lanes &= ~arrival.lanes;
-            *place = 0;
-        } else
-            next_arrival(dwf, threads, &lanes, &arrival);
-        if (!dwf->waiting.count && has_room(dwf, &arrival))
-            changed |= insert(dwf, &arrival);
-        else
-            wait_in_line(dwf, &arrival);
+        next_arrival(dwf, threads, &lanes, &arrival);
+        changed |= arrive(dwf, &arrival);
     }
     return changed;
 }

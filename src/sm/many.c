@@ -16,6 +16,7 @@
 #include "sm/path_slots.c"
 #include "sm/path_turns.c"
 #include "sm/regroup.c"
+#include "sm/regroup_split.c"
 #include "sm/subcore_create.c"
 #include "sm/subcore_cycle.c"
 #include "sm/subcore_depend.c"
