@@ -155,7 +155,7 @@ static void bring_back(struct sm *sm, const uint16_t *threads, uint32_t lanes) {
 /* Those of the flight, as far as nothing holds back what they issue next. */
 static void come_back(struct sm *sm, uint32_t number, uint32_t lanes) {
     const uint16_t *threads = sm->regroup->threads[number];
-    const struct thread_board *board = sm->regroup->board;
+    struct thread_board *board = sm->regroup->board;
     if (board)
         lanes = sm_board_ready(sm, &board->groups[number], threads, lanes);
     bring_back(sm, threads, lanes);
@@ -247,9 +247,10 @@ static void track(struct sm *sm, uint32_t number, uint32_t lanes, const struct e
     const uint32_t part = sm->timed[flight->pc].order == ORDER_COPY
                               ? NO_FLIGHT
                               : send_ahead(sm, flight, sm->regroup->threads[number], flight->lanes, cycle);
-    sm_board_sent(sm, number, part);
-    if (part != NO_FLIGHT)
-        flight->lanes = 0;
+    if (part == NO_FLIGHT)
+        return;
+    sm_board_copy(sm->regroup->board, part, number);
+    flight->lanes = 0;
 }
 
 /* These threads of a warp, which waited for others, come back in the next cycle. */

@@ -11,16 +11,16 @@ uint32_t sm_regroup_split(struct sm *sm, uint32_t number, uint32_t lanes) {
     const uint32_t part = lanes & (whole->lanes | tracked) ? sm_take_flight(sm) : NO_FLIGHT;
     if (part == NO_FLIGHT) /* they come back with the others */
         return number;
+    if (board) {
+        sm_board_split(sm, number, part);
+        board->tracked[part] = tracked & lanes, board->tracked[number] = tracked & ~lanes;
+    }
     sm->flights[part] = *whole;
     sm->flights[part].lanes = lanes & whole->lanes;
     sm->flights[part].sent = true;
     sm->flights[part].outstanding = 0;
     sm->flights[part].is_load = false; /* a load has one latency, that of its last lanes */
     whole->lanes &= ~lanes;
-    if (board) {
-        board->tracked[part] = tracked & lanes, board->tracked[number] = tracked & ~lanes;
-        sm_board_copy(board, part, number);
-    }
     sm->places[whole->place].in_flight++;
     memcpy(sm->regroup->threads[part], sm->regroup->threads[number], sizeof sm->regroup->threads[part]);
     return part;
