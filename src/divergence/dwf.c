@@ -45,6 +45,7 @@ static void *dwf_create(struct arena *arena, const struct divergence_shape *shap
     dwf->home = find_homes(arena, shape, params->swizzle);
     formed_create(&dwf->pool, arena, threads);
     dwf->place_of = ARENA_ARRAY(arena, uint16_t, threads);
+    dwf->first_out = FORMED_NONE, dwf->apart = shape->apart;
     dwf->keeps_lanes = params->register_file == REGISTERS_LANE_AWARE && params->policy != POLICY_PDOM;
     assoc_create(&dwf->youngest, arena, (size_t)blocks * shape->code_count, params->lut_entries, params->lut_ways);
     dwf->code = shape->code, dwf->code_count = shape->code_count;
@@ -102,16 +103,16 @@ static unsigned dwf_turns(const void *self, unsigned slot) {
 static void send(struct dwf *dwf, uint16_t number, const struct group *group, const struct executed *executed) {
     struct formed *formed = &dwf->pool.items[number];
     const uint32_t next = threads_next_of_all(executed);
+    if (dwf->keeps_lanes && next != NO_PC && executed->flow != FLOW_EXIT &&
+        divergence_returns_whole(&dwf->code[group->pc])) {
+        formed->pc = next;
+        dwf_go_out(dwf, number);
+        return;
+    }
     threads_issued(&dwf->threads, group, executed);
     if (dwf->passed)
         dwf_pass_points(dwf, group, executed->pc);
-    if (!dwf->keeps_lanes || next == NO_PC || executed->flow == FLOW_EXIT || executed->flow == FLOW_BARRIER) {
-        formed_give(&dwf->pool, number);
-        return;
-    }
-    dwf->place_of[formed->threads[bits_first(formed->lanes)]] = (uint16_t)(number + 1);
-    formed->pc = next, formed->rank = formed->lanes, formed->lanes = 0;
-    dwf->out++;
+    formed_give(&dwf->pool, number);
 }
 
 static uint64_t dwf_issued(void *self, unsigned slot, const struct group *group, const struct executed *executed) {

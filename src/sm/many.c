@@ -26,5 +26,6 @@
 #include "sm/subcore_warps.c"
 #include "sm/tell.c"
 #include "sm/thread_board.c"
+#include "sm/thread_board_create.c"
 #include "sm/wait.c"
 #include "sm/warps.c"

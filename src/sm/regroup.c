@@ -193,7 +193,8 @@ static void write_back_group(struct sm *sm, uint32_t number) {
     sm_free_flight(sm, number);
     if (lanes)
         come_back(sm, number, lanes);
-    sm_end_if_done(sm, (unsigned)(place - sm->places));
+    if (!place->in_flight)
+        sm_end_if_done(sm, (unsigned)(place - sm->places));
 }
 
 /* These threads of an instruction come back in that cycle, whatever they have in flight; answers their flight, NO_FLIGHT: there is
@@ -242,7 +243,11 @@ static void return_with_flight(struct sm *sm, unsigned thread) {
 static void track(struct sm *sm, uint32_t number, uint32_t lanes, const struct executed *executed,
                   const struct access *access) {
     struct flight *flight = &sm->flights[number];
-    sm_board_issued(sm, number, lanes, executed, access);
+    if (sm_board_issued(sm, number, lanes, executed, access)) {
+        flight->lanes = 0;
+        sm_slot(sm, sm->now + sm->regroup->issue_cycles); /* the cycle is looked at all the same */
+        return;
+    }
     const uint64_t cycle = sm->now + sm->regroup->issue_cycles;
     const uint32_t part = sm->timed[flight->pc].order == ORDER_COPY
                               ? NO_FLIGHT
@@ -327,13 +332,15 @@ static slot_set launch_threads(struct sm *sm, unsigned slot, unsigned warp, cons
 
 /* Memory instructions need a place in the queue, fences that the block's stores have arrived, all their registers: who has joined
  * the group in this cycle may wait for some. */
-static bool has_room(struct sm *sm, const struct group *group) {
+static bool has_room(struct sm *sm, unsigned slot, const struct group *group) {
     const struct timed *timed = &sm->timed[group->pc];
     if (sm->free_flight == NO_FLIGHT)
         return false;
     if (timed->order == ORDER_FENCE && sm->places[place_of(sm, group)].stores)
         return false;
-    if (asks_board(sm) && sm_board_wait(sm, group) != WAIT_TURN)
+    /* what stands in a slot that is ready has been asked for */
+    if (asks_board(sm) && (sm->forming->more || !set_has(SETS(sm)->ready, slot)) &&
+        sm_board_wait(sm, group) != WAIT_TURN)
         return false;
     return timed->unit != SM_UNIT_MEMORY || sm->queue_count < sm->params.memory_queue;
 }
@@ -435,7 +442,7 @@ static unsigned issue_formed_one(struct sm *sm, unsigned scheduler, slot_set pos
     warp->since = sm->now + 1;
     for (bool offered = !sm->forming->more || sm->mechanism->offer(sm->control, slot, &group); offered && !sm->faulted;
          offered = sm->forming->more && sm->forming->more(sm->control, slot, &group)) {
-        if (!has_room(sm, &group))
+        if (!has_room(sm, slot, &group))
             continue;
         bundle.lanes |= group.lanes;
         changed |= issue_group(sm, slot, &group, &bundle);

@@ -59,6 +59,7 @@ struct lane_counts {
 struct thread_board {
     uint32_t registers;
     uint64_t *words;             /* [warp][word]: registers that some lane waits for */
+    uint32_t *marked;            /* of each warp: words in which some are */
     struct lanes_pending *lanes; /* [warp][register] */
     uint32_t *tracked;           /* of each flight: lanes whose registers wait for it */
     struct board_group *groups;  /* of each flight: its threads */
@@ -91,8 +92,9 @@ struct regroup {
 };
 
 SM_STAGE struct thread_board *sm_board_create(struct sm *sm);
-/* The flight's instruction, of these lanes of its threads, is on its way; where each of them goes on. */
-SM_STAGE void sm_board_issued(struct sm *sm, uint32_t flight, uint32_t lanes, const struct executed *executed,
+/* The flight's instruction, of these lanes of its threads, is on its way; where each of them goes on. True: they wait for it, and need
+ * not come back ahead of it. */
+SM_STAGE bool sm_board_issued(struct sm *sm, uint32_t flight, uint32_t lanes, const struct executed *executed,
                               const struct access *access);
 /* What it writes is there. False: it is kept until its predicates guard. */
 SM_STAGE bool sm_board_written(struct sm *sm, uint32_t flight);

@@ -20,38 +20,6 @@
 #include "sm/regroup.h"
 #include "sm/thread_board.h"
 
-/* Threads in flight by memory order, for modules that ask. */
-static bool has_fences(const struct sm *sm) {
-    for (uint32_t pc = 0; pc < sm->module->code_count; pc++)
-        if (sm->timed[pc].order == ORDER_FENCE)
-            return true;
-    return false;
-}
-
-struct thread_board *sm_board_create(struct sm *sm) {
-    struct thread_board *board = ARENA_NEW(sm->arena, struct thread_board);
-    const size_t warps = sm->warp_count, threads = warps * LANES_MAX;
-    board->registers = sm->register_words * 64;
-    board->words = ARENA_ARRAY(sm->arena, uint64_t, warps * sm->register_words);
-    board->lanes = ARENA_ARRAY(sm->arena, struct lanes_pending, warps * board->registers);
-    board->tracked = ARENA_ARRAY(sm->arena, uint32_t, FLIGHTS_MAX);
-    board->groups = ARENA_ARRAY(sm->arena, struct board_group, FLIGHTS_MAX);
-    board->next = ARENA_ARRAY(sm->arena, uint32_t, threads);
-    board->from = ARENA_ARRAY(sm->arena, uint8_t, threads);
-    board->fences = has_fences(sm);
-    board->memory = ARENA_ARRAY(sm->arena, struct lane_counts, board->fences ? warps : 1);
-    board->atomics = ARENA_ARRAY(sm->arena, struct lane_counts, warps);
-    board->away = ARENA_ARRAY(sm->arena, struct board_away, warps);
-    board->troop_of = ARENA_ARRAY(sm->arena, uint8_t, threads);
-    board->troops = arena_alloc_aligned(sm->arena, TROOPS_MAX * sizeof *board->troops, 64);
-    for (unsigned i = 0; i < TROOPS_MAX; i++)
-        board->troops[i] =
-            (struct board_troop){.pending = ARENA_ARRAY(sm->arena, struct sm_pending, sm->register_words),
-                                 .free = i + 1 < TROOPS_MAX ? i + 1 : NO_TROOP};
-    board->guards = ARENA_ARRAY(sm->arena, uint16_t, threads * sm->guards.count);
-    return board;
-}
-
 void sm_board_copy(struct thread_board *board, uint32_t to, uint32_t from) {
     const struct board_group *group = &board->groups[from];
     memcpy(&board->groups[to], group, offsetof(struct board_group, parts) + group->count * sizeof *group->parts);
@@ -97,7 +65,9 @@ static void dissolve(struct sm *sm, struct board_troop *troop) {
     for (const struct board_part *part = group->parts; part < group->parts + group->count; part++) {
         for (unsigned word = 0; word < sm->register_words; word++) {
             const struct sm_pending *pending = &troop->pending[word];
-            *board_word(sm, part->warp, word) |= pending->any;
+            if (!pending->any)
+                continue;
+            board_mark(sm, part->warp, word, pending->any);
             lanes_set(board_masks(sm, part->warp, word), pending->any & ~pending->memory, part->home, false);
             lanes_set(board_masks(sm, part->warp, word), pending->any & pending->memory, part->home, true);
         }
@@ -142,11 +112,12 @@ static struct lanes_pending find_residual(const struct sm *sm, struct board_troo
     const struct board_group *group = &troop->group;
     struct lanes_pending sum = {0, 0};
     bool clean = !board->fences && !board->atomics_out;
-    for (const struct board_part *part = group->parts; troop->residual && part < group->parts + group->count; part++) {
+    for (const struct board_part *part = group->parts; part < group->parts + group->count; part++) {
+        if (!board->marked[part->warp] && clean)
+            continue;
+        clean = false;
         const struct lanes_pending pending = board_pending(sm, part->warp, part->home, timed);
         sum.any |= pending.any, sum.memory |= pending.memory;
-        for (unsigned word = 0; word < sm->register_words; word++)
-            clean &= !*board_word(sm, part->warp, word);
     }
     troop->residual &= !clean;
     return sum;
@@ -259,7 +230,22 @@ static bool goes_as_one(const struct sm *sm, uint32_t number, uint32_t lanes, co
            timed->order != ORDER_COPY;
 }
 
-void sm_board_issued(struct sm *sm, uint32_t number, uint32_t lanes, const struct executed *executed,
+/* The troop needs next what its flight writes, which takes longer than its threads to come back, and nothing of memory: it waits as one
+ * from now on, as it would when they come. Not where flights may be short, of which coming back takes one. */
+static bool waits_at_once(struct sm *sm, uint32_t number, struct board_troop *troop, const struct timed *timed) {
+    const struct board_group *group = &sm->regroup->board->groups[number];
+    const struct timed *next = &sm->timed[group->next];
+    if (group->taken || timed->unit == SM_UNIT_MEMORY || next->word != timed->word || !(next->all & timed->written) ||
+        sm->regroup->issue_cycles != sm->wide || sm->wide >= WHEEL_SLOTS || sm->flights_used > FLIGHTS_MAX / 2)
+        return false;
+    if ((troop->residual && find_residual(sm, troop, next).any) ||
+        sm_find_hazard(troop->pending, next) != WAIT_REGISTER)
+        return false;
+    troop->away = true, troop->pc = group->next, troop->at_memory = false;
+    return true;
+}
+
+bool sm_board_issued(struct sm *sm, uint32_t number, uint32_t lanes, const struct executed *executed,
                      const struct access *access) {
     struct thread_board *board = sm->regroup->board;
     struct flight *flight = &sm->flights[number];
@@ -282,12 +268,13 @@ void sm_board_issued(struct sm *sm, uint32_t number, uint32_t lanes, const struc
         troop->group.from = flight->warp;
         group->troop = (uint32_t)(troop - board->troops), group->generation = troop->generation;
         sm_set_pending(troop->pending, timed, memory);
-        return;
+        return waits_at_once(sm, number, troop, timed);
     }
     group->troop = NO_TROOP;
     board_divide(group, threads, lanes);
     if (frees(timed))
         set_registers(sm, number, memory);
+    return false;
 }
 
 /* The flight's threads apart, if they were a troop when it issued. */
@@ -402,7 +389,9 @@ void sm_board_gather(struct board_group *group, const uint16_t *threads, uint32_
 static bool come_as_one(struct sm *sm, struct board_troop *troop, const struct board_group *group, uint32_t *ready) {
     const struct timed *next = &sm->timed[group->next],
                        *target = &sm->timed[group->taken ? group->target : group->next];
-    if (troop->residual && (find_residual(sm, troop, next).any || find_residual(sm, troop, target).any))
+    if (troop->residual && find_residual(sm, troop, next).any)
+        return false;
+    if (troop->residual && group->taken && find_residual(sm, troop, target).any)
         return false;
     const enum sm_wait wait = sm_find_hazard(troop->pending, next);
     *ready = troop->lanes;

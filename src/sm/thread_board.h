@@ -3,7 +3,7 @@
 #ifndef HEDDLE_SM_THREAD_BOARD_H
 #define HEDDLE_SM_THREAD_BOARD_H
 
-#include "simt/threads.h"
+#include "simt/threads_warps.h"
 #include "sm/regroup.h"
 
 /* ---- groups by warps ---- */
@@ -19,9 +19,10 @@ static inline uint32_t board_find_home(const uint16_t *threads, uint32_t lanes) 
 static inline void board_divide(struct board_group *group, const uint16_t *threads, uint32_t lanes) {
     group->in_place = !(lanes & ~threads_in_place(threads, LANES_MAX));
     group->count = 0;
+    const struct threads_warps warps = threads_find_warps(threads, LANES_MAX);
     for (uint32_t rest = lanes, here; rest; rest &= ~here) {
         const unsigned warp = threads[bits_first(rest)] / LANES_MAX;
-        here = rest & threads_of(threads, warp, LANES_MAX);
+        here = rest & threads_in_warp(&warps, warp);
         group->parts[group->count++] =
             (struct board_part){group->in_place ? here : board_find_home(threads, here), warp};
     }
@@ -57,13 +58,25 @@ static inline uint64_t *board_word(const struct sm *sm, unsigned w, unsigned wor
     return &sm->regroup->board->words[(size_t)w * sm->register_words + word];
 }
 
+/* Some lane waits for these registers. */
+static inline void board_mark(struct sm *sm, unsigned w, unsigned word, uint64_t registers) {
+    uint64_t *marks = board_word(sm, w, word);
+    sm->regroup->board->marked[w] += !*marks;
+    *marks |= registers;
+}
+
 static inline void board_set(struct sm *sm, unsigned w, const struct timed_word *word, uint32_t lanes, bool memory) {
-    *board_word(sm, w, word->word) |= word->written;
+    if (!word->written)
+        return;
+    board_mark(sm, w, word->word, word->written);
     lanes_set(board_masks(sm, w, word->word), word->written, lanes, memory);
 }
 
 static inline void board_clear(struct sm *sm, unsigned w, const struct timed_word *word, uint32_t lanes) {
-    *board_word(sm, w, word->word) &= ~lanes_clear(board_masks(sm, w, word->word), word->written, lanes);
+    uint64_t *marks = board_word(sm, w, word->word);
+    const uint64_t before = *marks;
+    *marks &= ~lanes_clear(board_masks(sm, w, word->word), word->written, lanes);
+    sm->regroup->board->marked[w] -= before && !*marks;
 }
 
 static inline struct timed_word board_first_word(const struct timed *timed) {
