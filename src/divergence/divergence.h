@@ -166,6 +166,9 @@ struct divergence_forming {
     bool fetches_alone;
     /* The threads of a load come back together, unless divergence.load_return says otherwise. */
     bool returns_together;
+    /* Every thread issues each of its instructions itself: no group stands for others, nobody is passed over. Threads that have come back
+     * need nothing that is in flight then, and the scoreboard by thread does not ask again before their group issues. */
+    bool issues_each;
 };
 
 /* ---- the core, which every mechanism has ---- */

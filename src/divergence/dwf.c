@@ -45,8 +45,8 @@ static void *dwf_create(struct arena *arena, const struct divergence_shape *shap
     dwf->home = find_homes(arena, shape, params->swizzle);
     formed_create(&dwf->pool, arena, threads);
     dwf->place_of = ARENA_ARRAY(arena, uint16_t, threads);
+    dwf->first_out = FORMED_NONE, dwf->apart = shape->apart;
     dwf->keeps_lanes = params->register_file == REGISTERS_LANE_AWARE && params->policy != POLICY_PDOM;
-    dwf->apart = shape->apart;
     assoc_create(&dwf->youngest, arena, (size_t)blocks * shape->code_count, params->lut_entries, params->lut_ways);
     dwf->code = shape->code, dwf->code_count = shape->code_count;
     dwf->now = shape->now, dwf->wake = shape->wake;
@@ -99,15 +99,14 @@ static unsigned dwf_turns(const void *self, unsigned slot) {
     return dwf->params.register_file == REGISTERS_CROSSBAR ? count_turns(dwf, formed_at(&dwf->pool, slot)) : 1;
 }
 
-/* The group is out: its threads will come back with it, in its place, or have their next PCs each. */
+/* The group is out: its threads have their next PCs each, and where that is one may come back with it, in its place. */
 static void send(struct dwf *dwf, uint16_t number, const struct group *group, const struct executed *executed) {
     struct formed *formed = &dwf->pool.items[number];
     const uint32_t next = threads_next_of_all(executed);
-    if (dwf->keeps_lanes && !dwf->apart && next != NO_PC && executed->flow != FLOW_EXIT &&
+    if (dwf->keeps_lanes && next != NO_PC && executed->flow != FLOW_EXIT &&
         divergence_returns_whole(&dwf->code[group->pc])) {
         formed->pc = next;
-        dwf->place_of[formed->threads[bits_first(formed->lanes)]] = (uint16_t)(number + 1);
-        dwf->out++;
+        dwf_go_out(dwf, number);
         return;
     }
     threads_issued(&dwf->threads, group, executed);
@@ -179,6 +178,7 @@ static const struct divergence_forming forming = {
     .advance = dwf_advance,
     .turns = dwf_turns,
     .pick = dwf_pick,
+    .issues_each = true,
 };
 
 const struct divergence_ops divergence_dwf = {

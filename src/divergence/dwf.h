@@ -69,12 +69,13 @@ struct dwf {
     unsigned width;
     const uint8_t *home; /* [thread]: the lane where its registers are */
     struct formed_pool pool;
-    /* A group that comes back as it went keeps its place while it is out, with the next PC. [thread], of its first: the place
-     * plus 1; 0: it has none. */
+    /* A group whose threads all go on at one PC keeps its place while it is out, with that, in case that it comes back as it went; until
+     * then their own are not written. [thread], of its first: the place plus 1; 0: it has none. */
     uint16_t *place_of;
-    unsigned out;     /* such groups */
+    uint16_t first_out; /* the last such group to go out; linked by `next` and `previous` */
+    unsigned out;       /* such groups */
+    bool apart;         /* threads of one issue come back each in its own time */
     bool keeps_lanes; /* threads take the same lanes in every group, and nothing of a group depends on more than them */
-    bool apart;       /* threads of one issue come back each in its own time */
     struct assoc youngest; /* [block][pc]: a place of the pool */
     const struct inst *code;
     uint32_t code_count;
@@ -140,6 +141,8 @@ static inline void dwf_choose_majority(struct dwf *dwf) {
 
 /* ---- arrivals: dwf_insert.c; as struct divergence_forming has them ---- */
 
+/* A group goes out and keeps its place. */
+void dwf_go_out(struct dwf *dwf, uint16_t number);
 uint64_t dwf_advance(void *self);
 uint64_t dwf_returned(void *self, const uint16_t *threads, uint32_t lanes);
 

@@ -93,14 +93,37 @@ static bool has_room(const struct dwf *dwf, const struct dwf_arrival *arrival) {
     return heap_takes(dwf, arrival->pc);
 }
 
+void dwf_go_out(struct dwf *dwf, uint16_t number) {
+    struct formed *formed = &dwf->pool.items[number];
+    dwf->place_of[formed->threads[bits_first(formed->lanes)]] = (uint16_t)(number + 1);
+    formed->next = dwf->first_out, formed->previous = FORMED_NONE;
+    if (dwf->first_out != FORMED_NONE)
+        dwf->pool.items[dwf->first_out].previous = number;
+    dwf->first_out = number;
+    dwf->out++;
+}
+
+/* It is out no longer. */
+static void come_in(struct dwf *dwf, uint16_t number) {
+    const struct formed *formed = &dwf->pool.items[number];
+    if (formed->previous == FORMED_NONE)
+        dwf->first_out = formed->next;
+    else
+        dwf->pool.items[formed->previous].next = formed->next;
+    if (formed->next != FORMED_NONE)
+        dwf->pool.items[formed->next].previous = formed->previous;
+    dwf->place_of[formed->threads[bits_first(formed->lanes)]] = 0;
+    dwf->out--;
+}
+
 /* A group for these threads of the arrival. */
 static uint16_t begin(struct dwf *dwf, const struct dwf_arrival *arrival, uint32_t from) {
     const bool was_out = arrival->place != FORMED_NONE;
     const uint16_t number = was_out ? arrival->place : formed_take(&dwf->pool, arrival->block, arrival->pc);
     struct formed *formed = &dwf->pool.items[number];
     if (was_out) {
+        come_in(dwf, number);
         formed->lanes = from, formed->home = FORMED_NONE;
-        dwf->out--;
     } else {
         formed->rank = UINT32_MAX;
         take_lanes(dwf, formed, arrival, from);
@@ -116,8 +139,8 @@ static uint16_t begin(struct dwf *dwf, const struct dwf_arrival *arrival, uint32
 static void leave_place(struct dwf *dwf, const struct dwf_arrival *arrival) {
     if (arrival->place == FORMED_NONE)
         return;
+    come_in(dwf, arrival->place);
     formed_give(&dwf->pool, arrival->place);
-    dwf->out--;
 }
 
 static uint64_t insert(struct dwf *dwf, const struct dwf_arrival *arrival) {
@@ -240,30 +263,50 @@ uint64_t dwf_advance(void *self) {
     return changed;
 }
 
-/* All threads of a group that kept its place. */
-static void whole_arrival(struct dwf *dwf, uint16_t place, struct dwf_arrival *out) {
+/* Are these all threads of the group that kept the place? */
+static bool whole_arrival(const struct dwf *dwf, uint16_t place, const uint16_t *threads, uint32_t lanes,
+                          struct dwf_arrival *out) {
     const struct formed *formed = &dwf->pool.items[place];
-    out->block = formed->block, out->pc = formed->pc, out->lanes = formed->lanes;
+    if (formed->lanes != lanes || lanes & ~threads_equal(threads, formed->threads))
+        return false;
+    out->block = formed->block, out->pc = formed->pc, out->lanes = lanes;
     out->place = place, out->threads = formed->threads;
+    return true;
+}
+
+/* Groups that are out and of which some of these threads are do not come back as they went. */
+static void leave_places(struct dwf *dwf, const uint16_t *threads, uint32_t lanes) {
+    for (uint16_t number = dwf->first_out, next; number != FORMED_NONE; number = next) {
+        const struct formed *formed = &dwf->pool.items[number];
+        next = formed->next;
+        if (!(lanes & formed->lanes & threads_equal(threads, formed->threads)))
+            continue;
+        for (BITS_EACH(lane, formed->lanes))
+            dwf->threads.pcs[formed->threads[lane]] = formed->pc;
+        come_in(dwf, number);
+        formed_give(&dwf->pool, number);
+    }
+}
+
+static uint64_t arrive(struct dwf *dwf, const struct dwf_arrival *arrival) {
+    if (!dwf->waiting.count && has_room(dwf, arrival))
+        return insert(dwf, arrival);
+    wait_in_line(dwf, arrival);
+    return 0;
 }
 
 uint64_t dwf_returned(void *self, const uint16_t *threads, uint32_t lanes) {
     struct dwf *dwf = self;
+    struct dwf_arrival arrival;
     uint64_t changed = 0;
+    const uint16_t place = dwf->place_of[threads[bits_first(lanes)]];
+    if (place && whole_arrival(dwf, (uint16_t)(place - 1), threads, lanes, &arrival))
+        return arrive(dwf, &arrival);
+    if (dwf->apart)
+        leave_places(dwf, threads, lanes);
     while (lanes) {
-        struct dwf_arrival arrival;
-        uint16_t *place = &dwf->place_of[threads[bits_first(lanes)]];
-        if (*place) {
-            whole_arrival(dwf, (uint16_t)(*place - 1), &arrival);
-            assert(!(arrival.lanes & ~lanes));
-            lanes &= ~arrival.lanes;
-            *place = 0;
-        } else
-            next_arrival(dwf, threads, &lanes, &arrival);
-        if (!dwf->waiting.count && has_room(dwf, &arrival))
-            changed |= insert(dwf, &arrival);
-        else
-            wait_in_line(dwf, &arrival);
+        next_arrival(dwf, threads, &lanes, &arrival);
+        changed |= arrive(dwf, &arrival);
     }
     return changed;
 }

@@ -75,6 +75,8 @@ static void *lwm_create(struct arena *arena, const struct divergence_shape *shap
     lwm->whole = ARENA_ARRAY(arena, uint32_t, threads);
     lwm->out = ARENA_ARRAY(arena, uint8_t, threads);
     lwm->serial = ARENA_ARRAY(arena, uint32_t, threads);
+    if (shape->apart && lwm->params.registers == REGISTERS_COLUMN)
+        lwm->sent = arena_alloc_aligned(arena, threads * sizeof *lwm->sent, 64);
     lwm->large = ARENA_ARRAY(arena, struct lwm_large, lwm->count);
     for (unsigned i = 0; i < lwm->count; i++) {
         const unsigned before = i % lwm->per_block * lwm->rows_max, left = shape->warps_per_block - before;
@@ -83,6 +85,7 @@ static void *lwm_create(struct arena *arena, const struct divergence_shape *shap
         large->busy = &lwm->busy[i / lwm->per_block * lwm->warps_per_block + before];
         stack_create(&large->stack, &lwm->family, large->rows);
         large->uniform = ARENA_ARRAY(arena, uint64_t, lwm->uniform_words);
+        large->leaders = ARENA_ARRAY(arena, uint16_t, lwm->sent ? (size_t)large->rows * LANES_MAX : 0);
         large->gathered.next = ARENA_ARRAY(arena, uint32_t, (size_t)large->rows * LANES_MAX);
     }
     return lwm;
@@ -96,7 +99,7 @@ static uint64_t lwm_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes
     lwm->alive[warp] = lanes;
     if (!large->stack.count && lanes) {
         const uint32_t none[STACK_ROWS] = {0};
-        large->busy_count = 0;
+        large->busy_count = large->leader_count = 0;
         large->needs_all = large->memory = large->packed = large->begun = false;
         large->completed = true;
         memset(large->uniform, 0, lwm->uniform_words * sizeof *large->uniform);
@@ -121,9 +124,10 @@ static uint32_t lwm_ahead(const void *self, unsigned slot, bool *memory) {
 /* ---- outcomes ---- */
 
 /* The threads of one warp among `rest`, which are taken from it; as lanes of the warp. */
-static uint32_t take_part(const struct lwm *lwm, const uint16_t *threads, uint32_t *rest, unsigned *warp) {
+static inline uint32_t take_part(const struct lwm *lwm, const uint16_t *threads, const struct threads_warps *warps,
+                                 uint32_t *rest, unsigned *warp) {
     *warp = threads[bits_first(*rest)] / lwm->warp_size;
-    const uint32_t lanes = *rest & threads_of(threads, *warp, lwm->warp_size);
+    const uint32_t lanes = *rest & threads_in_warp(warps, *warp);
     uint32_t home = 0;
     *rest &= ~lanes;
     if (lwm->params.registers == REGISTERS_COLUMN)
@@ -140,9 +144,10 @@ static void gather(struct lwm *lwm, struct lwm_large *large, unsigned first, con
         large->gathered.flow = FLOW_BRANCH, large->gathered.target = executed->target;
     /* nobody goes elsewhere, or all to one place, each in its column: by masks */
     if (branches || (executed->flow == FLOW_NEXT && !inst_is_control(&lwm->code[executed->pc]))) {
+        const struct threads_warps warps = threads_find_warps(group->threads, lwm->warp_size);
         for (uint32_t rest = group->lanes, here; rest;) {
             unsigned row; /* of the SM, then of the large warp */
-            here = take_part(lwm, group->threads, &rest, &row);
+            here = take_part(lwm, group->threads, &warps, &rest, &row);
             row -= first / lwm->warp_size;
             assert(!(here & ~(large->remaining[row] & ~large->busy[row])));
             large->remaining[row] &= ~here;
@@ -171,8 +176,12 @@ static void send(struct lwm *lwm, struct lwm_large *large, const struct group *g
         return;
     }
     const uint16_t leader = group->threads[bits_first(going)];
-    const bool whole = !lwm->apart && divergence_returns_whole(&lwm->code[group->pc]);
+    const bool whole = lwm->sent || (!lwm->apart && divergence_returns_whole(&lwm->code[group->pc]));
     lwm->whole[leader] = whole ? going : 0;
+    if (lwm->sent) {
+        memcpy(lwm->sent[leader], group->threads, sizeof *lwm->sent);
+        large->leaders[large->leader_count++] = leader;
+    }
     for (BITS_EACH(lane, whole ? 0 : going))
         lwm->leader[group->threads[lane]] = leader;
     lwm->out[leader] = (uint8_t)bits_count(going);
@@ -266,22 +275,54 @@ static uint64_t come_back(struct lwm *lwm, unsigned leader, unsigned count) {
     return UINT64_C(1) << number;
 }
 
+/* The sub-warp comes back as it went, or its threads know their leader from now on. */
+static void forget_sent(struct lwm *lwm, struct lwm_large *large, unsigned place, bool whole) {
+    const uint16_t leader = large->leaders[place];
+    for (BITS_EACH(lane, whole ? 0 : lwm->whole[leader]))
+        lwm->leader[lwm->sent[leader][lane]] = leader;
+    lwm->whole[leader] = 0;
+    large->leaders[place] = large->leaders[--large->leader_count];
+}
+
+/* Are these all threads of a sub-warp? Others of which some are among them come back in parts. */
+static bool find_sent(struct lwm *lwm, const uint16_t *threads, uint32_t lanes) {
+    const unsigned first = threads[bits_first(lanes)];
+    struct lwm_large *large = &lwm->large[lwm_large_of(lwm, first / lwm->warp_size)];
+    unsigned place = 0;
+    if (lwm->whole[first] == lanes && !(lanes & ~threads_equal(threads, lwm->sent[first]))) {
+        while (large->leaders[place] != first)
+            place++;
+        forget_sent(lwm, large, place, true);
+        return true;
+    }
+    while (place < large->leader_count) {
+        const uint16_t leader = large->leaders[place];
+        if (lanes & lwm->whole[leader] & threads_equal(threads, lwm->sent[leader]))
+            forget_sent(lwm, large, place, false);
+        else
+            place++;
+    }
+    return false;
+}
+
 static uint64_t lwm_returned(void *self, const uint16_t *threads, uint32_t lanes) {
     struct lwm *lwm = self;
     const unsigned first = threads[bits_first(lanes)];
-    unsigned leader = lwm->leader[first], count = 0;
+    const struct threads_warps warps = threads_find_warps(threads, lwm->warp_size);
+    unsigned count = 0;
     uint64_t changed = 0;
     for (uint32_t rest = lanes, here; rest;) {
         unsigned warp;
-        here = take_part(lwm, threads, &rest, &warp);
+        here = take_part(lwm, threads, &warps, &rest, &warp);
         assert(!(here & ~lwm->busy[warp]));
         lwm->busy[warp] &= ~here;
     }
-    if (lwm->whole[first]) {
-        assert(lwm->whole[first] == lanes);
+    if (lwm->sent ? find_sent(lwm, threads, lanes) : lwm->whole[first]) {
+        assert(lwm->sent || lwm->whole[first] == lanes);
         lwm->whole[first] = 0;
         return come_back(lwm, first, bits_count(lanes));
     }
+    unsigned leader = lwm->leader[first];
     for (BITS_EACH(lane, lanes)) {
         const unsigned of_this = lwm->leader[threads[lane]];
         if (of_this != leader) {

@@ -5,7 +5,7 @@
 #define HEDDLE_DIVERGENCE_LWM_H
 
 #include "divergence/divergence.h"
-#include "simt/threads.h"
+#include "simt/threads_warps.h"
 
 #define STACK_ROWS 128
 #include "simt/stack.h"
@@ -27,10 +27,11 @@ struct lwm_large {
     struct stack stack;
     unsigned rows;
     uint32_t *busy; /* by row, the interlock: threads in the pipeline, or at a barrier or a warp-level operation */
-    unsigned busy_count, in_flight;
-    bool needs_all; /* of the last instruction: its sub-warps must all complete before the next */
-    bool memory;    /* the same because it reads global memory */
-    bool completed; /* one of its sub-warps has */
+    unsigned busy_count, in_flight, leader_count;
+    uint16_t *leaders; /* lwm.sent: of sub-warps that may come back all at once */
+    bool needs_all;    /* of the last instruction: its sub-warps must all complete before the next */
+    bool memory;       /* the same because it reads global memory */
+    bool completed;    /* one of its sub-warps has */
     uint32_t serial;
     /* the present instruction */
     bool packed, begun, once; /* remaining holds; a sub-warp has been issued; one sub-warp is enough for all */
@@ -58,6 +59,9 @@ struct lwm {
     uint32_t *whole;
     uint8_t *out;
     uint32_t *serial;
+    /* Where they may come back all at once or not: the threads of such a sub-warp, by its first. When one comes back in parts its others
+     * learn their leader. NULL: that is known. */
+    uint16_t (*sent)[LANES_MAX];
     struct lwm_large *large;
     struct lwm_stats stats;
 };

@@ -79,7 +79,9 @@ static uint32_t take_columns(const struct lwm_large *large, unsigned warp_size, 
     uint32_t lanes = 0;
     for (unsigned row = 0; row < large->rows && lanes != UINT32_MAX; row++) {
         const uint32_t here = large->remaining[row] & ~large->busy[row] & ~lanes;
-        if (here)
+        if (here && !lanes) /* the others are put beside it */
+            threads_put_row(threads, first_thread + row * warp_size, UINT32_MAX);
+        else if (here)
             threads_put_row(threads, first_thread + row * warp_size, here);
         lanes |= here;
     }

@@ -143,6 +143,7 @@ static const struct divergence_forming forming = {
     .fetches_alone = true,
     .more = mimd_more,
     .returned = mimd_returned,
+    .issues_each = true,
 };
 
 const struct divergence_ops divergence_mimd = {

@@ -167,6 +167,7 @@ static void nrec_cost(const void *values, const struct cost_shape *shape, struct
 static const struct divergence_forming forming = {
     .needs_time = nrec_needs_time,
     .returns_together = true,
+    .issues_each = true,
     .returned = nrec_returned,
 };
 

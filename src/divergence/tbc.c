@@ -323,6 +323,7 @@ static void tbc_cost(const void *values, const struct cost_shape *shape, struct 
 static const struct divergence_forming forming = {
     .needs_time = tbc_needs_time,
     .returns_together = true,
+    .issues_each = true,
     .slots = tbc_slots,
     .ahead = tbc_ahead,
     .returned = tbc_returned,

@@ -48,6 +48,9 @@ static unsigned place_of(const struct sm *sm, const struct group *group) {
     return group->threads[bits_first(group->lanes)] / LANES_MAX / sm->shape.warps_per_place;
 }
 
+/* May threads of a group wait for registers? Where each issues every instruction itself they have come back without. */
+static bool asks_board(const struct sm *sm) { return sm->regroup->board && !sm->forming->issues_each; }
+
 /* ---- what stands in slots ---- */
 
 /* A slot whose threads are still out: what it goes on with is fetched meanwhile, but not while they are at a barrier. */
@@ -79,7 +82,7 @@ static void consider_formed(struct sm *sm, unsigned slot) {
         warp->buffer_end = warp->pc;
     } else if (timed->order == ORDER_FENCE && !sm->forming->more && sm->places[place_of(sm, &warp->group)].stores)
         wait = WAIT_MEMORY;
-    else if (sm->regroup->board && !sm->forming->more)
+    else if (asks_board(sm) && !sm->forming->more)
         wait = sm_board_look(sm, slot, &warp->group);
     warp->buffer_pc = warp->pc;
     sm_join_sets(sm, slot, wait, timed->unit);
@@ -136,11 +139,9 @@ static void update_formed(struct sm *sm, unsigned slot) {
 
 /* ---- back from the pipeline ---- */
 
-/* These threads come back to the mechanism, as far as nothing holds back what they issue next. */
-static void come_back(struct sm *sm, const uint16_t *threads, uint32_t lanes) {
+/* These threads come back to the mechanism. */
+static void bring_back(struct sm *sm, const uint16_t *threads, uint32_t lanes) {
     struct thread_board *board = sm->regroup->board;
-    if (board)
-        lanes = sm_board_ready(sm, threads, lanes);
     if (lanes)
         sm_look_again(sm, &sm_formed_groups, sm->forming->returned(sm->control, threads, lanes));
     if (!board || !board->changed)
@@ -151,17 +152,24 @@ static void come_back(struct sm *sm, const uint16_t *threads, uint32_t lanes) {
         sm_look_again(sm, &sm_formed_groups, changed);
 }
 
+/* Those of the flight, as far as nothing holds back what they issue next. */
+static void come_back(struct sm *sm, uint32_t number, uint32_t lanes) {
+    const uint16_t *threads = sm->regroup->threads[number];
+    struct thread_board *board = sm->regroup->board;
+    if (board)
+        lanes = sm_board_ready(sm, &board->groups[number], threads, lanes);
+    bring_back(sm, threads, lanes);
+}
+
 /* What an instruction writes is there, and threads that waited for it go on. False: it is written back once more. */
 static bool free_registers(struct sm *sm, uint32_t number) {
     struct thread_board *board = sm->regroup->board;
-    const uint16_t *threads = sm->regroup->threads[number];
-    const uint32_t lanes = board->tracked[number];
     const bool over = sm_board_written(sm, number);
+    const uint32_t freed = sm_board_freed(sm, number);
     if (over)
         board->tracked[number] = 0;
-    const uint32_t freed = sm_board_freed(sm, threads, lanes);
     if (freed || board->changed)
-        come_back(sm, threads, freed);
+        bring_back(sm, sm->regroup->threads[number], freed);
     uint64_t blocked = board->blocked;
     for (board->blocked = 0; blocked; blocked &= blocked - 1)
         consider_formed(sm, bits_first64(blocked));
@@ -184,54 +192,25 @@ static void write_back_group(struct sm *sm, uint32_t number) {
     sm->regroup->stays[number] = 0;
     sm_free_flight(sm, number);
     if (lanes)
-        come_back(sm, sm->regroup->threads[number], lanes);
-    sm_end_if_done(sm, (unsigned)(place - sm->places));
+        come_back(sm, number, lanes);
+    if (!place->in_flight)
+        sm_end_if_done(sm, (unsigned)(place - sm->places));
 }
 
-/* These threads of an instruction come back in that cycle, whatever they have in flight; answers those for which there is no
- * flight. */
+/* These threads of an instruction come back in that cycle, whatever they have in flight; answers their flight, NO_FLIGHT: there is
+ * none. */
 static uint32_t send_ahead(struct sm *sm, const struct flight *of, const uint16_t *threads, uint32_t lanes,
                            uint64_t cycle) {
     const uint32_t part = lanes ? sm_take_flight(sm) : NO_FLIGHT;
     if (part == NO_FLIGHT)
-        return lanes;
+        return NO_FLIGHT;
     sm->flights[part] = (struct flight){
         .pc = of->pc, .warp = of->warp, .place = of->place, .lanes = lanes, .sent = true, .ticket = NO_TICKET};
     sm->regroup->board->tracked[part] = 0;
     memcpy(sm->regroup->threads[part], threads, sizeof sm->regroup->threads[part]);
     sm->places[of->place].in_flight++;
     sm_write_back_at(sm, cycle, part);
-    return 0;
-}
-
-uint32_t sm_regroup_split(struct sm *sm, uint32_t number, uint32_t lanes) {
-    struct flight *whole = &sm->flights[number];
-    struct thread_board *board = sm->regroup->board;
-    const uint32_t tracked = board ? board->tracked[number] : 0;
-    const uint32_t part = lanes & (whole->lanes | tracked) ? sm_take_flight(sm) : NO_FLIGHT;
-    if (part == NO_FLIGHT) /* they come back with the others */
-        return number;
-    sm->flights[part] = *whole;
-    sm->flights[part].lanes = lanes & whole->lanes;
-    sm->flights[part].sent = true;
-    sm->flights[part].outstanding = 0;
-    sm->flights[part].is_load = false; /* a load has one latency, that of its last lanes */
-    whole->lanes &= ~lanes;
-    if (board)
-        board->tracked[part] = tracked & lanes, board->tracked[number] = tracked & ~lanes;
-    sm->places[whole->place].in_flight++;
-    memcpy(sm->regroup->threads[part], sm->regroup->threads[number], sizeof sm->regroup->threads[part]);
     return part;
-}
-
-void sm_regroup_rejoin(struct sm *sm, uint32_t number, uint32_t part) {
-    if (part == number)
-        return;
-    sm->flights[number].lanes |= sm->flights[part].lanes;
-    if (sm->regroup->board)
-        sm->regroup->board->tracked[number] |= sm->regroup->board->tracked[part], sm->regroup->board->tracked[part] = 0;
-    sm->places[sm->flights[number].place].in_flight--;
-    sm_free_flight(sm, part);
 }
 
 /* The flight takes threads to a barrier; their slot keeps them. */
@@ -264,18 +243,33 @@ static void return_with_flight(struct sm *sm, unsigned thread) {
 static void track(struct sm *sm, uint32_t number, uint32_t lanes, const struct executed *executed,
                   const struct access *access) {
     struct flight *flight = &sm->flights[number];
-    sm_board_issued(sm, number, lanes, executed, access);
-    if (sm->timed[flight->pc].order != ORDER_COPY)
-        flight->lanes =
-            send_ahead(sm, flight, sm->regroup->threads[number], flight->lanes, sm->now + sm->regroup->issue_cycles);
+    if (sm_board_issued(sm, number, lanes, executed, access)) {
+        flight->lanes = 0;
+        sm_slot(sm, sm->now + sm->regroup->issue_cycles); /* the cycle is looked at all the same */
+        return;
+    }
+    const uint64_t cycle = sm->now + sm->regroup->issue_cycles;
+    const uint32_t part = sm->timed[flight->pc].order == ORDER_COPY
+                              ? NO_FLIGHT
+                              : send_ahead(sm, flight, sm->regroup->threads[number], flight->lanes, cycle);
+    if (part == NO_FLIGHT)
+        return;
+    sm_board_copy(sm->regroup->board, part, number);
+    flight->lanes = 0;
 }
 
 /* These threads of a warp, which waited for others, come back in the next cycle. */
 static slot_set go_ahead(struct sm *sm, unsigned warp, const uint16_t *threads, uint32_t lanes) {
     const uint32_t pc = sm->regroup->board->next[threads[bits_first(lanes)]];
     const struct flight flight = {.pc = pc, .place = (uint8_t)(warp / sm->shape.warps_per_place)};
-    if (send_ahead(sm, &flight, threads, lanes, sm->now + 1))
-        come_back(sm, threads, lanes);
+    const uint32_t part = send_ahead(sm, &flight, threads, lanes, sm->now + 1);
+    if (part != NO_FLIGHT) {
+        sm_board_gather(&sm->regroup->board->groups[part], threads, lanes);
+        return 0;
+    }
+    struct board_group group;
+    sm_board_gather(&group, threads, lanes);
+    bring_back(sm, threads, sm_board_ready(sm, &group, threads, lanes));
     return 0;
 }
 
@@ -338,13 +332,15 @@ static slot_set launch_threads(struct sm *sm, unsigned slot, unsigned warp, cons
 
 /* Memory instructions need a place in the queue, fences that the block's stores have arrived, all their registers: who has joined
  * the group in this cycle may wait for some. */
-static bool has_room(struct sm *sm, const struct group *group) {
+static bool has_room(struct sm *sm, unsigned slot, const struct group *group) {
     const struct timed *timed = &sm->timed[group->pc];
     if (sm->free_flight == NO_FLIGHT)
         return false;
     if (timed->order == ORDER_FENCE && sm->places[place_of(sm, group)].stores)
         return false;
-    if (sm->regroup->board && sm_board_wait(sm, group) != WAIT_TURN)
+    /* what stands in a slot that is ready has been asked for */
+    if (asks_board(sm) && (sm->forming->more || !set_has(SETS(sm)->ready, slot)) &&
+        sm_board_wait(sm, group) != WAIT_TURN)
         return false;
     return timed->unit != SM_UNIT_MEMORY || sm->queue_count < sm->params.memory_queue;
 }
@@ -446,7 +442,7 @@ static unsigned issue_formed_one(struct sm *sm, unsigned scheduler, slot_set pos
     warp->since = sm->now + 1;
     for (bool offered = !sm->forming->more || sm->mechanism->offer(sm->control, slot, &group); offered && !sm->faulted;
          offered = sm->forming->more && sm->forming->more(sm->control, slot, &group)) {
-        if (!has_room(sm, &group))
+        if (!has_room(sm, slot, &group))
             continue;
         bundle.lanes |= group.lanes;
         changed |= issue_group(sm, slot, &group, &bundle);

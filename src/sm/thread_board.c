@@ -4,98 +4,137 @@
  * what stands in slots can issue, and threads whose data come at different times part and may form other groups; what a thread
  * has in flight does not depend on the groups that it is in.
  *
+ * Threads that have issued together since are a troop (struct board_troop): what they wait for is kept once for all of them.
+ * When a troop dissolves every thread takes with it what it waits for.
+ *
  * It is exact, register by register and thread by thread. Fences wait for the thread's own accesses, accesses for its own
  * atomics. Where some threads stand for others (a group that names `also`, guards known beforehand) these have not waited
  * for what they issue next, and their slot does. */
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "simt/threads.h"
 #include "sm/flight.h"
+#include "sm/ready.h"
 #include "sm/regroup.h"
+#include "sm/thread_board.h"
 
-struct thread_board *sm_board_create(struct sm *sm) {
-    struct thread_board *board = ARENA_NEW(sm->arena, struct thread_board);
-    const size_t warps = sm->warp_count, threads = warps * LANES_MAX;
-    board->registers = sm->register_words * 64;
-    board->words = ARENA_ARRAY(sm->arena, uint64_t, warps * sm->register_words);
-    board->lanes = ARENA_ARRAY(sm->arena, struct lanes_pending, warps * board->registers);
-    board->tracked = ARENA_ARRAY(sm->arena, uint32_t, FLIGHTS_MAX);
-    board->next = ARENA_ARRAY(sm->arena, uint32_t, threads);
-    board->from = ARENA_ARRAY(sm->arena, uint8_t, threads);
-    board->memory = ARENA_ARRAY(sm->arena, uint16_t, threads);
-    board->atomics = ARENA_ARRAY(sm->arena, uint16_t, threads);
-    board->away = ARENA_ARRAY(sm->arena, uint32_t, warps);
-    board->away_memory = ARENA_ARRAY(sm->arena, uint32_t, warps);
-    board->guards = ARENA_ARRAY(sm->arena, uint16_t, threads * sm->guards.count);
-    return board;
+void sm_board_copy(struct thread_board *board, uint32_t to, uint32_t from) {
+    const struct board_group *group = &board->groups[from];
+    memcpy(&board->groups[to], group, offsetof(struct board_group, parts) + group->count * sizeof *group->parts);
 }
 
-/* ---- registers ---- */
-
-static struct lanes_pending *masks_of(const struct sm *sm, unsigned w, unsigned word) {
-    const struct thread_board *board = sm->regroup->board;
-    return board->lanes + (size_t)w * board->registers + (size_t)word * 64;
+/* Lanes of the warp, of threads issued from the slot, wait so before they go on at the PC. */
+static void add_waiting(struct thread_board *board, unsigned w, uint32_t pc, unsigned from, struct lanes_pending wait) {
+    struct board_away *away = &board->away[w];
+    struct board_waiting *one = away->items, *const end = one + away->count;
+    while (one < end && (one->pc != pc || one->from != from))
+        one++;
+    if (one == end) {
+        *one = (struct board_waiting){.pc = pc, .from = from};
+        away->count++;
+    }
+    one->wait.any |= wait.any, one->wait.memory |= wait.memory;
+    away->lanes |= wait.any;
 }
 
-static uint64_t *word_of(const struct sm *sm, unsigned w, unsigned word) {
-    return &sm->regroup->board->words[(size_t)w * sm->register_words + word];
+/* ---- troops ---- */
+
+/* The troop that these threads are, all of them; NULL: they are none. */
+static struct board_troop *find_troop(struct thread_board *board, const uint16_t *threads, uint32_t lanes) {
+    const unsigned number = board->troop_of[threads[bits_first(lanes)]];
+    if (!number)
+        return NULL;
+    struct board_troop *troop = &board->troops[number - 1];
+    return troop->lanes == lanes && !(lanes & ~threads_equal(threads, troop->threads)) ? troop : NULL;
 }
 
-static void set_word(struct sm *sm, unsigned w, const struct timed_word *word, uint32_t lanes, bool memory) {
-    *word_of(sm, w, word->word) |= word->written;
-    lanes_set(masks_of(sm, w, word->word), word->written, lanes, memory);
+/* That the flight's threads still are; NULL: it has dissolved. */
+static struct board_troop *troop_of(const struct thread_board *board, const struct board_group *group) {
+    if (group->troop == NO_TROOP)
+        return NULL;
+    struct board_troop *troop = &board->troops[group->troop];
+    return troop->generation == group->generation ? troop : NULL;
 }
 
-static void clear_word(struct sm *sm, unsigned w, const struct timed_word *word, uint32_t lanes) {
-    *word_of(sm, w, word->word) &= ~lanes_clear(masks_of(sm, w, word->word), word->written, lanes);
-}
-
-static struct timed_word first_word(const struct timed *timed) {
-    return (struct timed_word){timed->word, timed->all, timed->written};
-}
-
-static void count_memory(struct sm *sm, unsigned w, uint32_t lanes, bool atomic, uint16_t by) {
+/* Each of its threads is on its own from now on, with what it waits for. */
+static void dissolve(struct sm *sm, struct board_troop *troop) {
     struct thread_board *board = sm->regroup->board;
-    for (BITS_EACH(lane, lanes)) {
-        const unsigned thread = w * LANES_MAX + lane;
-        board->memory[thread] = (uint16_t)(board->memory[thread] + by);
-        board->atomics[thread] = (uint16_t)(board->atomics[thread] + (atomic ? by : 0));
+    const struct board_group *group = &troop->group;
+    for (const struct board_part *part = group->parts; part < group->parts + group->count; part++) {
+        for (unsigned word = 0; word < sm->register_words; word++) {
+            const struct sm_pending *pending = &troop->pending[word];
+            if (!pending->any)
+                continue;
+            board_mark(sm, part->warp, word, pending->any);
+            lanes_set(board_masks(sm, part->warp, word), pending->any & ~pending->memory, part->home, false);
+            lanes_set(board_masks(sm, part->warp, word), pending->any & pending->memory, part->home, true);
+        }
+        if (troop->away)
+            add_waiting(board, part->warp, troop->pc, group->from,
+                        (struct lanes_pending){part->home, troop->at_memory ? part->home : 0});
     }
+    for (BITS_EACH(lane, troop->lanes))
+        board->troop_of[troop->threads[lane]] = 0;
+    memset(troop->pending, 0, sm->register_words * sizeof *troop->pending);
+    troop->generation++;
+    troop->free = board->free_troop;
+    board->free_troop = (uint32_t)(troop - board->troops);
 }
 
-/* Lanes of the warp, among these, for which memory must be quieter before the instruction. */
-static uint32_t find_unordered(const struct sm *sm, unsigned w, uint32_t lanes, const struct timed *timed) {
+static void dissolve_all(struct sm *sm, const uint16_t *threads, uint32_t lanes) {
+    struct thread_board *board = sm->regroup->board;
+    for (BITS_EACH(lane, lanes))
+        if (board->troop_of[threads[lane]])
+            dissolve(sm, &board->troops[board->troop_of[threads[lane]] - 1]);
+}
+
+/* These threads, which are in no troop; NULL: there are enough. */
+static struct board_troop *form_troop(struct thread_board *board, const uint16_t *threads, uint32_t lanes) {
+    if (board->free_troop == NO_TROOP)
+        return NULL;
+    const uint32_t number = board->free_troop;
+    struct board_troop *troop = &board->troops[number];
+    board->free_troop = troop->free;
+    memcpy(troop->threads, threads, sizeof troop->threads);
+    troop->lanes = lanes;
+    troop->residual = true, troop->away = troop->at_memory = false;
+    board_divide(&troop->group, threads, lanes);
+    for (BITS_EACH(lane, lanes))
+        board->troop_of[threads[lane]] = (uint8_t)(number + 1);
+    return troop;
+}
+
+/* What threads of the troop wait for by themselves before that instruction. */
+static struct lanes_pending find_residual(const struct sm *sm, struct board_troop *troop, const struct timed *timed) {
     const struct thread_board *board = sm->regroup->board;
-    const bool fence = timed->order == ORDER_FENCE;
-    uint32_t wait = 0;
-    if (!fence && timed->order != ORDER_AFTER_ATOMICS && timed->order != ORDER_COPY)
-        return 0;
-    for (BITS_EACH(lane, lanes)) {
-        const unsigned thread = w * LANES_MAX + lane;
-        wait |= (uint32_t)((fence ? board->memory[thread] : board->atomics[thread]) != 0) << lane;
-    }
-    return wait;
-}
-
-/* Lanes of the warp, among these, that the instruction waits for. */
-static struct lanes_pending find_pending(const struct sm *sm, unsigned w, uint32_t lanes, const struct timed *timed) {
+    const struct board_group *group = &troop->group;
     struct lanes_pending sum = {0, 0};
-    lanes_add(masks_of(sm, w, timed->word), *word_of(sm, w, timed->word) & timed->all, &sum);
-    for (unsigned i = 0; i < timed->more_count; i++) {
-        const struct timed_word *word = &timed->more[i];
-        lanes_add(masks_of(sm, w, word->word), *word_of(sm, w, word->word) & word->all, &sum);
+    bool clean = !board->fences && !board->atomics_out;
+    for (const struct board_part *part = group->parts; part < group->parts + group->count; part++) {
+        if (!board->marked[part->warp] && clean)
+            continue;
+        clean = false;
+        const struct lanes_pending pending = board_pending(sm, part->warp, part->home, timed);
+        sum.any |= pending.any, sum.memory |= pending.memory;
     }
-    const uint32_t unordered = timed->order == ORDER_NONE ? 0 : find_unordered(sm, w, lanes, timed);
-    return (struct lanes_pending){(sum.any | unordered) & lanes, (sum.memory | unordered) & lanes};
+    troop->residual &= !clean;
+    return sum;
 }
 
-enum sm_wait sm_board_wait(const struct sm *sm, const struct group *group) {
+enum sm_wait sm_board_wait(struct sm *sm, const struct group *group) {
     const struct timed *timed = &sm->timed[group->pc];
-    enum sm_wait wait = WAIT_TURN;
+    struct board_troop *troop = find_troop(sm->regroup->board, group->threads, group->lanes);
+    enum sm_wait wait = troop ? sm_find_hazard(troop->pending, timed) : WAIT_TURN;
+    if (troop && !troop->residual)
+        return wait;
+    if (!troop)
+        dissolve_all(sm, group->threads, group->lanes);
     for (uint32_t rest = group->lanes; rest && wait != WAIT_MEMORY;) {
         unsigned w;
         const uint32_t lanes = threads_take_warp(0, group->threads, &rest, &w);
-        const struct lanes_pending pending = find_pending(sm, w, lanes, timed);
+        const struct lanes_pending pending = board_pending(sm, w, lanes, timed);
         wait = pending.memory ? WAIT_MEMORY : pending.any ? WAIT_REGISTER : wait;
     }
     return wait;
@@ -115,7 +154,7 @@ static void hold_guards(struct sm *sm, uint32_t number, unsigned w, uint32_t lan
     const struct timed_guards *guards = &sm->guards.of[sm->flights[number].pc];
     for (unsigned i = 0; i < guards->count; i++) {
         const struct timed_word word = {guards->of[i].word, guards->of[i].bit, guards->of[i].bit};
-        set_word(sm, w, &word, lanes, false);
+        board_set(sm, w, &word, lanes, false);
         for (BITS_EACH(lane, lanes))
             sm->regroup->board->guards[(size_t)(w * LANES_MAX + lane) * sm->guards.count + guards->of[i].number] =
                 (uint16_t)(number + 1);
@@ -136,118 +175,307 @@ static void free_guards(struct sm *sm, uint32_t number, unsigned w, uint32_t lan
             *of = 0;
             last |= UINT32_C(1) << lane;
         }
-        clear_word(sm, w, &word, last);
+        board_clear(sm, w, &word, last);
     }
 }
 
+/* Where threads of the group go on; NO_PC: that is noted of each, as of those that wait for others before they do. */
 static void note_next(struct sm *sm, uint32_t number, uint32_t lanes, const struct executed *executed) {
     struct thread_board *board = sm->regroup->board;
+    struct board_group *group = &board->groups[number];
     const uint16_t *threads = sm->regroup->threads[number];
+    const struct inst *code = sm->module->code;
+    const bool parts = executed->flow == FLOW_BRANCH && executed->taken && executed->taken != executed->lanes;
+    const bool others = executed->flow == FLOW_BARRIER || executed->flow == FLOW_EXIT;
+    group->taken = parts ? executed->taken : 0, group->target = executed->target;
+    group->next = parts ? executed->pc + 1 : others ? NO_PC : threads_next_of_all(executed);
+    if (group->next < sm->module->code_count && !inst_meets(&code[group->next]) &&
+        (!parts || !inst_meets(&code[group->target])))
+        return;
+    group->next = NO_PC, group->taken = 0;
     for (BITS_EACH(lane, lanes)) {
         board->next[threads[lane]] = threads_next(executed, lane);
         board->from[threads[lane]] = sm->flights[number].warp;
     }
 }
 
-void sm_board_issued(struct sm *sm, uint32_t number, uint32_t lanes, const struct executed *executed,
-                     const struct access *access) {
-    struct flight *flight = &sm->flights[number];
+/* Does anything wait for its write-back? */
+static bool frees(const struct timed *timed) {
+    return timed->written || timed->more_count || timed->unit == SM_UNIT_MEMORY || timed->order == ORDER_GUARDS;
+}
+
+static void set_registers(struct sm *sm, uint32_t number, bool memory) {
+    const struct flight *flight = &sm->flights[number];
+    const struct board_group *group = &sm->regroup->board->groups[number];
     const struct timed *timed = &sm->timed[flight->pc];
-    const struct timed_word first = first_word(timed);
+    const struct timed_word first = board_first_word(timed);
+    for (const struct board_part *part = group->parts; part < group->parts + group->count; part++) {
+        const unsigned w = part->warp;
+        board_set(sm, w, &first, part->home, memory);
+        for (unsigned i = 0; i < timed->more_count; i++)
+            board_set(sm, w, &timed->more[i], part->home, memory);
+        if (timed->order == ORDER_GUARDS)
+            hold_guards(sm, number, w, part->home);
+        if (timed->unit == SM_UNIT_MEMORY)
+            board_count_memory(sm, w, part->home, flight->ticket != NO_TICKET, true);
+    }
+}
+
+/* Do all threads of the flight go on as one? Fences and accesses behind atomics wait by thread, predicates that guard late too. */
+static bool goes_as_one(const struct sm *sm, uint32_t number, uint32_t lanes, const struct timed *timed) {
+    const struct thread_board *board = sm->regroup->board;
+    const struct flight *flight = &sm->flights[number];
+    return board->groups[number].next != NO_PC && flight->lanes == lanes && flight->ticket == NO_TICKET &&
+           !(board->fences && timed->unit == SM_UNIT_MEMORY) && timed->order != ORDER_GUARDS &&
+           timed->order != ORDER_COPY;
+}
+
+/* The troop needs next what its flight writes, which takes longer than its threads to come back, and nothing of memory: it waits as one
+ * from now on, as it would when they come. Not where flights may be short, of which coming back takes one. */
+static bool waits_at_once(struct sm *sm, uint32_t number, struct board_troop *troop, const struct timed *timed) {
+    const struct board_group *group = &sm->regroup->board->groups[number];
+    const struct timed *next = &sm->timed[group->next];
+    if (group->taken || timed->unit == SM_UNIT_MEMORY || next->word != timed->word || !(next->all & timed->written) ||
+        sm->regroup->issue_cycles != sm->wide || sm->wide >= WHEEL_SLOTS || sm->flights_used > FLIGHTS_MAX / 2)
+        return false;
+    if ((troop->residual && find_residual(sm, troop, next).any) ||
+        sm_find_hazard(troop->pending, next) != WAIT_REGISTER)
+        return false;
+    troop->away = true, troop->pc = group->next, troop->at_memory = false;
+    return true;
+}
+
+bool sm_board_issued(struct sm *sm, uint32_t number, uint32_t lanes, const struct executed *executed,
+                     const struct access *access) {
+    struct thread_board *board = sm->regroup->board;
+    struct flight *flight = &sm->flights[number];
+    struct board_group *group = &board->groups[number];
+    const uint16_t *threads = sm->regroup->threads[number];
+    const struct timed *timed = &sm->timed[flight->pc];
     const bool unit = timed->unit == SM_UNIT_MEMORY;
     const bool memory = unit && (access->kind != ACCESS_NONE ? access->space != SPACE_SHARED : timed->parameter != 0);
     note_next(sm, number, lanes, executed);
-    sm->regroup->board->tracked[number] = lanes;
+    const bool one = goes_as_one(sm, number, lanes, timed);
+    struct board_troop *troop = one ? find_troop(board, threads, lanes) : NULL;
+    if (!troop)
+        dissolve_all(sm, threads, lanes);
+    if (one && !troop)
+        troop = form_troop(board, threads, lanes);
+    group->from = flight->warp, group->count = 0;
+    board->tracked[number] = lanes;
     flight->landed = false;
-    for (uint32_t rest = lanes; rest;) {
-        unsigned w;
-        const uint32_t here = threads_take_warp(0, sm->regroup->threads[number], &rest, &w);
-        set_word(sm, w, &first, here, memory);
-        for (unsigned i = 0; i < timed->more_count; i++)
-            set_word(sm, w, &timed->more[i], here, memory);
-        if (timed->order == ORDER_GUARDS)
-            hold_guards(sm, number, w, here);
-        if (unit)
-            count_memory(sm, w, here, flight->ticket != NO_TICKET, 1);
+    if (troop) {
+        troop->group.from = flight->warp;
+        group->troop = (uint32_t)(troop - board->troops), group->generation = troop->generation;
+        sm_set_pending(troop->pending, timed, memory);
+        return waits_at_once(sm, number, troop, timed);
     }
+    group->troop = NO_TROOP;
+    board_divide(group, threads, lanes);
+    if (frees(timed))
+        set_registers(sm, number, memory);
+    return false;
+}
+
+/* The flight's threads apart, if they were a troop when it issued. */
+static void leave_troop(struct sm *sm, uint32_t number, uint32_t lanes) {
+    struct thread_board *board = sm->regroup->board;
+    struct board_group *group = &board->groups[number];
+    struct board_troop *troop = troop_of(board, group);
+    if (troop)
+        dissolve(sm, troop);
+    if (!group->count)
+        board_divide(group, sm->regroup->threads[number], lanes);
+    group->troop = NO_TROOP;
+}
+
+void sm_board_split(struct sm *sm, uint32_t number, uint32_t part) {
+    leave_troop(sm, number, sm->flights[number].lanes | sm->regroup->board->tracked[number]);
+    sm_board_copy(sm->regroup->board, part, number);
 }
 
 bool sm_board_written(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
+    struct board_group *group = &sm->regroup->board->groups[number];
     const struct timed *timed = &sm->timed[flight->pc];
-    const struct timed_word first = first_word(timed);
+    const struct timed_word first = board_first_word(timed);
+    struct board_troop *troop = troop_of(sm->regroup->board, group);
+    if (troop) {
+        sm_clear_pending(troop->pending, timed);
+        return true;
+    }
+    if (!group->count)
+        board_divide(group, sm->regroup->threads[number], sm->regroup->board->tracked[number]);
     const bool late = timed->order == ORDER_GUARDS, again = late && flight->landed;
-    for (uint32_t rest = sm->regroup->board->tracked[number]; rest;) {
-        unsigned w;
-        const uint32_t here = threads_take_warp(0, sm->regroup->threads[number], &rest, &w);
+    const uint32_t lanes = frees(timed) ? sm->regroup->board->tracked[number] : 0;
+    for (const struct board_part *part = group->parts; lanes && part < group->parts + group->count; part++) {
+        const unsigned w = part->warp;
+        const uint32_t here = board_home_of(group, part, sm->regroup->threads[number], lanes);
         if (again) {
             free_guards(sm, number, w, here);
             continue;
         }
-        clear_word(sm, w, &first, here);
+        board_clear(sm, w, &first, here);
         for (unsigned i = 0; i < timed->more_count; i++)
-            clear_word(sm, w, &timed->more[i], here);
+            board_clear(sm, w, &timed->more[i], here);
         if (timed->unit == SM_UNIT_MEMORY)
-            count_memory(sm, w, here, flight->ticket != NO_TICKET, UINT16_MAX);
+            board_count_memory(sm, w, here, flight->ticket != NO_TICKET, false);
     }
     return !late || !sm_keeps_guards(sm, number);
 }
 
 /* ---- threads ---- */
 
-/* Of these lanes, all of the warp, those whose threads are among its lanes `home`. */
-static uint32_t lanes_with(const uint16_t *threads, uint32_t lanes, uint32_t home) {
-    uint32_t with = 0;
-    if (!(lanes & ~threads_in_place(threads, LANES_MAX)))
-        return lanes & home;
-    for (BITS_EACH(lane, lanes))
-        with |= (home >> threads[lane] % LANES_MAX & 1) << lane;
-    return with;
-}
-
-/* These lanes of the warp wait so from now on. */
-static void set_away(struct sm *sm, unsigned w, uint32_t lanes, struct lanes_pending wait) {
+/* Of the threads issued from the slot so many no longer wait for memory, and so many more do. */
+static void count_at_memory(struct sm *sm, unsigned slot, uint32_t ended, uint32_t began) {
     struct thread_board *board = sm->regroup->board;
-    const uint32_t before = board->away_memory[w];
-    board->away[w] = (board->away[w] & ~lanes) | wait.any;
-    board->away_memory[w] = (before & ~lanes) | wait.memory;
-    for (BITS_EACH(lane, before ^ board->away_memory[w])) {
-        const unsigned slot = board->from[w * LANES_MAX + lane];
-        const bool began = board->away_memory[w] >> lane & 1;
-        board->at_memory[slot] += began ? 1 : UINT32_MAX;
-        sm->regroup->at_memory += began ? 1 : UINT32_MAX;
-        if (board->at_memory[slot] == (began ? 1u : 0u))
-            board->changed |= UINT64_C(1) << slot;
-    }
+    if (!(ended | began))
+        return;
+    const uint32_t before = board->at_memory[slot], now = before - bits_count(ended) + bits_count(began);
+    sm->regroup->at_memory += now - before;
+    board->at_memory[slot] = now;
+    if (!before != !now)
+        board->changed |= UINT64_C(1) << slot;
 }
 
-uint32_t sm_board_ready(struct sm *sm, const uint16_t *threads, uint32_t lanes) {
+static void add_away(struct sm *sm, unsigned w, uint32_t pc, unsigned from, struct lanes_pending wait) {
+    add_waiting(sm->regroup->board, w, pc, from, wait);
+    count_at_memory(sm, from, 0, wait.memory);
+}
+
+/* Of these lanes of the warp, which go on at the PC, those that still wait. */
+static uint32_t send_away(struct sm *sm, unsigned w, uint32_t home, uint32_t pc, unsigned from) {
+    const struct lanes_pending wait = board_pending(sm, w, home, &sm->timed[pc]);
+    if (wait.any)
+        add_away(sm, w, pc, from, wait);
+    return wait.any;
+}
+
+/* The same where they may go on at different PCs. */
+static uint32_t send_each(struct sm *sm, unsigned w, uint32_t home) {
     const struct thread_board *board = sm->regroup->board;
-    uint32_t ready = 0;
-    for (uint32_t rest = lanes, here; rest; rest &= ~here) {
-        const unsigned first = threads[bits_first(rest)], w = first / LANES_MAX;
-        const uint32_t pc = board->next[first], of_warp = rest & threads_of(threads, w, LANES_MAX);
+    const uint32_t *next = board->next + (size_t)w * LANES_MAX;
+    const uint8_t *from = board->from + (size_t)w * LANES_MAX;
+    uint32_t wait = 0;
+    for (uint32_t rest = home, here; rest; rest &= ~here) {
+        const unsigned first = bits_first(rest);
         here = 0;
-        for (BITS_EACH(lane, of_warp))
-            here |= (uint32_t)(board->next[threads[lane]] == pc) << lane;
-        uint32_t left = here;
-        unsigned same;
-        const uint32_t home = threads_take_warp(0, threads, &left, &same);
-        const struct lanes_pending wait = find_pending(sm, w, home, &sm->timed[pc]);
-        if (wait.any | (board->away[w] & home))
-            set_away(sm, w, home, wait);
-        ready |= wait.any ? here & ~lanes_with(threads, here, wait.any) : here;
+        for (BITS_EACH(lane, rest))
+            here |= (uint32_t)(next[lane] == next[first] && from[lane] == from[first]) << lane;
+        wait |= send_away(sm, w, here, next[first], from[first]);
+    }
+    return wait;
+}
+
+/* Of these lanes of the warp, which are the group's there, those that still wait. */
+static uint32_t send_part(struct sm *sm, const struct board_group *group, const struct board_part *part, uint32_t home,
+                          uint32_t taken) {
+    const unsigned w = part->warp, from = group->from;
+    if (group->next == NO_PC)
+        return send_each(sm, w, home);
+    uint32_t wait = taken ? send_away(sm, w, taken, group->target, from) : 0;
+    if (home & ~taken)
+        wait |= send_away(sm, w, home & ~taken, group->next, from);
+    return wait;
+}
+
+void sm_board_gather(struct board_group *group, const uint16_t *threads, uint32_t lanes) {
+    board_divide(group, threads, lanes);
+    group->next = NO_PC, group->taken = 0;
+    group->troop = NO_TROOP;
+}
+
+/* The troop comes, and goes on or waits as one; false: its threads differ in what they wait for. */
+static bool come_as_one(struct sm *sm, struct board_troop *troop, const struct board_group *group, uint32_t *ready) {
+    const struct timed *next = &sm->timed[group->next],
+                       *target = &sm->timed[group->taken ? group->target : group->next];
+    if (troop->residual && find_residual(sm, troop, next).any)
+        return false;
+    if (troop->residual && group->taken && find_residual(sm, troop, target).any)
+        return false;
+    const enum sm_wait wait = sm_find_hazard(troop->pending, next);
+    *ready = troop->lanes;
+    if (wait == WAIT_TURN && (!group->taken || sm_find_hazard(troop->pending, target) == WAIT_TURN))
+        return true;
+    if (group->taken)
+        return false;
+    troop->away = true, troop->pc = group->next, troop->at_memory = wait == WAIT_MEMORY;
+    if (troop->at_memory)
+        count_at_memory(sm, troop->group.from, 0, troop->lanes);
+    *ready = 0;
+    return true;
+}
+
+uint32_t sm_board_ready(struct sm *sm, struct board_group *group, const uint16_t *threads, uint32_t lanes) {
+    struct board_troop *troop = troop_of(sm->regroup->board, group);
+    uint32_t ready = lanes;
+    if (troop && lanes == troop->lanes && come_as_one(sm, troop, group, &ready))
+        return ready;
+    ready = lanes;
+    if (troop)
+        dissolve(sm, troop);
+    if (!group->count)
+        board_divide(group, threads, lanes);
+    for (const struct board_part *part = group->parts; part < group->parts + group->count; part++) {
+        const uint32_t home = board_home_of(group, part, threads, lanes);
+        if (!home)
+            continue;
+        assert(!(home & sm->regroup->board->away[part->warp].lanes));
+        const uint32_t taken = group->taken ? board_home_of(group, part, threads, lanes & group->taken) : 0;
+        const uint32_t wait = send_part(sm, group, part, home, taken);
+        ready &= ~(wait ? board_lanes_of(group, part, threads, lanes, wait) : 0);
     }
     return ready;
 }
 
-uint32_t sm_board_freed(struct sm *sm, const uint16_t *threads, uint32_t lanes) {
-    uint32_t away = 0;
-    for (uint32_t rest = lanes, here; rest; rest &= ~here) {
-        const unsigned w = threads[bits_first(rest)] / LANES_MAX;
-        here = rest & threads_of(threads, w, LANES_MAX);
-        if (sm->regroup->board->away[w])
-            away |= lanes_with(threads, here, sm->regroup->board->away[w]);
+/* The troop, of which something has been written: its lanes, if it need not wait any longer. */
+static uint32_t call_troop(struct sm *sm, struct board_troop *troop) {
+    if (!troop->away)
+        return 0;
+    const enum sm_wait wait = sm_find_hazard(troop->pending, &sm->timed[troop->pc]);
+    if (troop->at_memory && wait != WAIT_MEMORY) {
+        troop->at_memory = false;
+        count_at_memory(sm, troop->group.from, troop->lanes, 0);
     }
-    return away ? sm_board_ready(sm, threads, away) : 0;
+    troop->away = wait != WAIT_TURN;
+    return troop->away ? 0 : troop->lanes;
+}
+
+/* Of these lanes of the warp, which are away, those that need be no longer. */
+static uint32_t call_back(struct sm *sm, unsigned w, uint32_t home) {
+    struct board_away *away = &sm->regroup->board->away[w];
+    uint32_t back = 0;
+    for (unsigned i = 0; i < away->count;) {
+        struct board_waiting *one = &away->items[i];
+        const uint32_t mine = one->wait.any & home;
+        i++;
+        if (!mine)
+            continue;
+        const struct lanes_pending wait = board_pending(sm, w, mine, &sm->timed[one->pc]);
+        const uint32_t memory = one->wait.memory & mine;
+        count_at_memory(sm, one->from, memory & ~wait.memory, wait.memory & ~memory);
+        back |= mine & ~wait.any;
+        one->wait.any ^= mine ^ wait.any, one->wait.memory ^= memory ^ wait.memory;
+        if (!one->wait.any)
+            *one = away->items[--away->count], i--;
+    }
+    away->lanes &= ~back;
+    return back;
+}
+
+uint32_t sm_board_freed(struct sm *sm, uint32_t number) {
+    struct thread_board *board = sm->regroup->board;
+    const struct board_group *group = &board->groups[number];
+    struct board_troop *troop = troop_of(board, group);
+    if (troop)
+        return call_troop(sm, troop);
+    const uint16_t *threads = sm->regroup->threads[number];
+    const uint32_t lanes = frees(&sm->timed[sm->flights[number].pc]) ? board->tracked[number] : 0;
+    uint32_t ready = 0;
+    for (const struct board_part *part = group->parts; lanes && part < group->parts + group->count; part++) {
+        const uint32_t away = board->away[part->warp].lanes & board_home_of(group, part, threads, lanes);
+        if (away)
+            ready |= board_lanes_of(group, part, threads, lanes, call_back(sm, part->warp, away));
+    }
+    return ready;
 }
