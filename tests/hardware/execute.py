@@ -55,7 +55,9 @@ class Machine:
 
 
 def changes_of(run, machine, path):
-    values = {**run["set"], **(machine.share(run["part"]["of"]) if "part" in run else {}), "isa": path}
+    """A path is an instruction set, or a variant of one with keys of its own, for all points of a set alike"""
+    variant = run.get("variants", {}).get(path, {})
+    values = {**run["set"], **(machine.share(run["part"]["of"]) if "part" in run else {}), "isa": variant.get("isa", path), **variant.get("set", {})}
     return tuple(sorted((key, str(value).lower() if isinstance(value, bool) else str(value)) for key, value in values.items()))
 
 
@@ -71,8 +73,8 @@ def file_hash(path, known={}):  # pylint: disable=dangerous-default-value
 
 
 def launches_of(run, machine, path):
-    """How many are timed: where the first begins with empty instruction caches one more than are judged. Cards' numbers are means of many launches"""
-    return run["launches"] + machine.begins_cold(changes_of(run, machine, path))
+    """How many are timed: one more than are judged where the first begins with empty instruction caches and the card's number is the mean of several launches"""
+    return run["launches"] + (run.get("mean_of", 1) > 1 and machine.begins_cold(changes_of(run, machine, path)))
 
 
 def words_of(run, machine, path):
@@ -98,7 +100,8 @@ def hindrance(run, machine, options):
 
 def key_of(run, machine, path, options):
     program = program_of(run, options)
-    selection = json.dumps([run.get(key) for key in ("kernels", "skip", "launches", "folder")])
+    timed = [launches_of(run, machine, path)] if "launches" in run else []
+    selection = json.dumps([run.get(key) for key in ("kernels", "skip", "launches", "folder")] + timed)
     return digest(machine.model, machine.hash(changes_of(run, machine, path)), file_hash(program), run["arguments"], selection)
 
 

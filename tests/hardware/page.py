@@ -120,6 +120,22 @@ def absent(points, paths):
     return lines + [""]
 
 
+def variants(entry):
+    """Paths with keys of their own, each with its keys"""
+    return [f"*{title(path)}*: " + " ".join(f"`{key}={str(value).lower() if isinstance(value, bool) else value}`" for key, value in told["set"].items())
+            + f" (`isa={told['isa']}`), for all points alike." for path, told in entry.get("variants", {}).items()]
+
+
+def means(points):
+    """Of how many launches the card's numbers are means, and what is timed of them here"""
+    told = [point for point in points if "mean_of" in point["run"]]
+    if not told:
+        return []
+    lines = [f"{point['program']} {point['kernel']} {point['run']['mean_of']}" for point in told if point["run"]["mean_of"] > 1]
+    return ["The card's number is the mean of several launches: " + ", ".join(lines) + "; of the others it is one launch's. Where instruction caches are not perfect a launch "
+            "that is not judged comes before those of the former, and none before those of the latter."]
+
+
 def section(name, entry, points, machine):
     paths = entry["paths"]
     judged = [point for point in points if point["role"] == "judged"]
@@ -127,6 +143,8 @@ def section(name, entry, points, machine):
     models = sorted({result["model"] for point in points for result in point["results"].values() if result["verdict"] == "ran"})
     lines = [f"## {entry['title']}", "", f"{entry['card']}, beside `{machine}`. {entry['about']}", "",
              f"Judged: {len(judged)} of {len(points)} points; of these {len(run)} ran on some path, by model {' and '.join(models) or 'none'} (`heddle --version`).", ""]
+    for text in means(judged) + variants(entry):
+        lines += [text, ""]
     for text, chosen in judge.groups(run, lambda p: entry.get("apart", {}).get(p["mhz"], "")).items():
         lines += [f"**{text}**", ""] if text else []
         lines += totals(chosen, paths)

@@ -77,6 +77,7 @@ def run_of(row, entry, whole=False):
     if kernel:
         run.setdefault("kernels", kernel)
     run["set"] = {**entry.get("set", {}), **run.get("set", {})}
+    run["variants"] = entry.get("variants", {})
     return run
 
 

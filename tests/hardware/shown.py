@@ -5,7 +5,8 @@ TITLES = {"ptx": "PTX", "native": "own lowering"}
 
 
 def title(path):
-    return TITLES.get(path, f"ptxas, {path}")
+    code, _, variant = path.partition("+")
+    return TITLES.get(path, f"ptxas, {code}") + (f", {variant.replace('-', ' ')}" if variant else "")
 
 
 def percent(value, signed=True):

@@ -76,6 +76,8 @@ static void values_of_current_cards_are_graded(void **state) {
                 fail_msg("%s: %s has no grade: %s", names[i], param->key, origin);
         }
         assert_true(own > 40);
+        /* docs/control-bits.md: what reads ahead is not held back by the cache behind it, should it be asked */
+        assert_true(machine.instruction.mshr_entries >= machine.sm.schedulers * machine.sm.l0i_prefetch_lines);
         machine_close(&machine);
     }
 }
