@@ -10,13 +10,13 @@ enum { MAP_ALIGN = 64 };
 #define SIZE_MOST (UINT64_C(1) << 32)
 
 /* What a program describes a tensor and a box of it by, each innermost first. */
-struct shape {
+struct tensor_shape {
     const uint64_t *sizes, *strides; /* strides: of dimensions 1 and up, in bytes */
     const uint32_t *box, *steps;
 };
 
 /* False: a value is none that the map can hold. */
-static bool shape_map(struct tensor_map *map, const struct shape *shape) {
+static bool shape_map(struct tensor_map *map, const struct tensor_shape *shape) {
     for (unsigned d = 0; d < map->rank; d++) {
         if (!shape->sizes[d] || shape->sizes[d] > SIZE_MOST || shape->box[d] > UINT16_MAX ||
             (d && shape->steps[d] > UINT8_MAX))
@@ -42,7 +42,7 @@ static enum cuda_error refuse(const char *what) {
 API_CU(cuTensorMapEncodeTiled, void *out, int element, uint32_t rank, void *address, const uint64_t *sizes,
        const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion,
        int fill) {
-    const struct shape shape = {sizes, strides, box, steps};
+    const struct tensor_shape shape = {sizes, strides, box, steps};
     struct tensor_map map = {.address = (uint64_t)(uintptr_t)address,
                              .mark = TENSOR_MAP_MARK,
                              .element = (uint8_t)element,
