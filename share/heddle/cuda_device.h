@@ -33,9 +33,10 @@ typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned long long __heddle_ull;
 
-#define __HEDDLE_FUNCTION static inline __attribute__((host, device, always_inline))
-#define __HEDDLE_DEVICE static inline __attribute__((device, always_inline))
-#define __HEDDLE_WARP static inline __attribute__((device, always_inline, convergent))
+/* nodebug: what is inlined from here stands at the line that called it. */
+#define __HEDDLE_FUNCTION static inline __attribute__((host, device, always_inline, nodebug))
+#define __HEDDLE_DEVICE static inline __attribute__((device, always_inline, nodebug))
+#define __HEDDLE_WARP static inline __attribute__((device, always_inline, convergent, nodebug))
 
 /* ---- vector types ---- */
 #define __HEDDLE_VECTOR(T, name, a2, a4)                                                                               \

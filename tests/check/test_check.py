@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+import corpus
+
 HEDDLE = SOURCE = None
 CLEAN = ["saxpy", "matmul", "gemm_tc", "reduction", "histogram", "collatz", "odd_even", "warp_sum"]
 LAUNCH = """module: {module}
@@ -27,19 +29,7 @@ launches:
 
 def pairs(path):
     """(kernel, kind, grid, block, line of HERE) of each pair in the file."""
-    spec = kernel = None
-    found = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        told = re.match(r"// find (\w+): grid (\d+), block (\d+)(?:, no place)?$", line)
-        named = re.match(r"(?:kernel|__global__) void (\w+)\(", line)
-        if told:
-            spec = told.groups()
-        if named:
-            kernel = named.group(1)
-        if line.endswith("// HERE"):
-            found.append((kernel, *spec, number))
-            spec = kernel = None
-    return found
+    return [tuple(one[part] for part in ("kernel", "kind", "grid", "block", "line")) for one in corpus.pairs(path)]
 
 
 def has_clang():
@@ -88,6 +78,23 @@ class Check(unittest.TestCase):
                 self.assertIn((kind, line), places)
                 right = self.twin(path, pair, "IS_RIGHT")
                 self.assertEqual((right["findings"], right["wrong"]), ([], False))
+
+    def test_corpus_is_that_of_the_page(self):
+        """The table of docs/check.md counts what is here; a third of it is of published reports (tests/check/corpus.py --write)."""
+        self.assertIn(corpus.table(SOURCE), (SOURCE / "docs/check.md").read_text())
+        found = corpus.read(SOURCE)
+        self.assertEqual(len({(one["file"], one["kernel"]) for one in found}), len(found))
+        self.assertGreaterEqual(2 * len(found), 150)
+        self.assertGreaterEqual(3 * sum(bool(one["from"]) for one in found), len(found))
+
+    def test_reported(self):
+        self.hold("reported.cl")
+
+    def test_reported_of_blocks(self):
+        self.hold("reported.cu")
+
+    def test_reported_of_warps(self):
+        self.hold("reported_warps.cu")
 
     def test_local_memory(self):
         self.hold("local.cl")
@@ -333,5 +340,5 @@ ret;
 
 
 if __name__ == "__main__":
-    HEDDLE, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+    HEDDLE, SOURCE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
     unittest.main(argv=sys.argv[:1] + sys.argv[3:])
