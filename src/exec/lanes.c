@@ -90,6 +90,7 @@ static void run_control(struct exec *exec, unsigned warp, const struct step *ste
     case KIND_RETURN:
         out->flow = !lanes ? FLOW_NEXT : exec_return_step(exec, warp, step, lanes, out) ? FLOW_RETURN : FLOW_FAULT;
         return;
+    case KIND_WATCHED_EXIT: exec_watched_exit(exec, warp, step, out); return;
     case KIND_EXIT:
         out->flow = FLOW_EXIT;
         exec->counts->progress++;

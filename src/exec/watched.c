@@ -27,6 +27,15 @@ static bool is_cluster_arrival(const struct step *step) {
     return step->inst->op == OP_BAR && step->inst->scope == SCOPE_CLUSTER && step->inst->mode == MODE_ARRIVE;
 }
 
+/* A branch to the end of the kernel ends its lanes, as assemblers have it: they do not wait there for others, which may be on
+ * their way to a barrier. */
+static bool is_way_out(const struct linked *linked, const struct step *step) {
+    if (step->kind != KIND_BRANCH || !step->guarded)
+        return false;
+    const struct step *target = &linked->steps[step->target];
+    return target->kind == KIND_EXIT && !target->guarded;
+}
+
 /* What a step does to what is known of values; clocks are read elsewhere. */
 static void follow(struct step *step) {
     if (step->kind == KIND_BRANCH && step->guarded)
@@ -48,6 +57,8 @@ void exec_watch_link(struct linked *linked, bool registers) {
             step->inner = step->kind, step->kind = KIND_WATCHED;
         else if (step->kind == KIND_BARRIER)
             step->kind = KIND_WATCHED_BARRIER;
+        else if (is_way_out(linked, step))
+            step->kind = KIND_WATCHED_EXIT;
         if (is_cluster_arrival(step)) { /* a fence: the wait behind it is a barrier that all have to come to */
             step->inner = KIND_NOTHING;
             step->kind = step->inst->order == ORDER_RELEASE ? KIND_WATCHED : KIND_NOTHING;
@@ -387,6 +398,14 @@ bool exec_watched_barrier(struct exec *exec, unsigned warp, const struct step *s
     const struct watch_issue issue = issue_of(exec, warp, step, lanes);
     watch->arrive(watch->self, &issue, out->barrier, alive & ~lanes);
     return true;
+}
+
+/* out->taken: lanes whose guard holds. */
+void exec_watched_exit(struct exec *exec, unsigned warp, const struct step *step, struct executed *out) {
+    if (exec->unwritten)
+        unwritten_branch(exec, warp, step, out->lanes);
+    out->flow = out->taken ? FLOW_EXIT : FLOW_NEXT;
+    exec->counts->progress += out->taken != 0;
 }
 
 void exec_watch_leave(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, unsigned barrier, uint32_t alive) {

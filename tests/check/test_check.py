@@ -193,13 +193,50 @@ ret;
         self.assertEqual(self.twin(path, pair, "IS_WRONG", "--explore-only", number), one)
         self.assertEqual(self.twin(path, pair, "IS_WRONG", "--explore", "64"), one)
 
-    def launch_text(self, name, text, grid, block):
-        path = self.folder / f"{name}.cl"
+    def launch_text(self, name, text, grid, block, language="cl"):
+        path = self.folder / f"{name}.{language}"
         path.write_text(text)
         launch = self.folder / f"{name}.yaml"
         launch.write_text(LAUNCH.format(module=path, define="IS_WRONG", folder=self.folder, kernel="k", grid=grid,
                                         block=block))
         return launch
+
+    def test_lanes_that_return_do_not_hold_up_a_barrier(self):
+        """Of CUDA: some lanes of a warp return, the others come to barriers. In OpenCL C that is an error."""
+        text = """%s
+    if (i > in[40])
+        return;
+    tile[i] = in[i];
+    %s;
+    out[i] = tile[(i + 1) & 31];
+    for (int round = 0; round < in[3]; round++) {
+        %s;
+        if (in[round + i] == 41)
+            return;
+        tile[i] = round;
+    }
+}
+"""
+        cuda = text % ("__global__ void k(int *out, const int *in, int *flag) {\n    __shared__ int tile[64];\n    const int i = threadIdx.x;",
+                       "__syncthreads()", "__syncthreads()")
+        launch = self.launch_text("returns", cuda, 1, 64, "cu")
+        self.assertEqual(self.check(launch)["findings"], [])
+        self.assertEqual(self.check(launch, "--explore", "8")["findings"], [])
+        opencl = text % ("kernel void k(global int *out, global const int *in, global int *flag) {\n    local int tile[64];\n    const int i = get_local_id(0);",
+                         "barrier(CLK_LOCAL_MEM_FENCE)", "barrier(CLK_LOCAL_MEM_FENCE)")
+        self.assertEqual({one["kind"] for one in self.check(self.launch_text("returns", opencl, 1, 64))["findings"]}, {"barrier"})
+
+    def test_same_bytes_for_one_and_four_host_threads(self):
+        for name in sorted({one["file"] for one in corpus.read(SOURCE)}):
+            path = SOURCE / "tests/check" / name
+            pair = pairs(path)[0]
+            options = ["--explore", "4"] if name == "order.cu" else []
+            with self.subTest(kernel=pair[0]):
+                self.twin(path, pair, "IS_WRONG")
+                one, four = (subprocess.run([HEDDLE, "check", self.folder / f"{pair[0]}_IS_WRONG.yaml", "-o", "-", "--set", f"host.threads={count}", *options],
+                                            capture_output=True, env=self.environment) for count in (1, 4))
+                self.assertIn(b"findings", one.stdout)
+                self.assertEqual((one.returncode, one.stdout, one.stderr), (four.returncode, four.stdout, four.stderr))
 
     def test_racing_writes_of_one_value_are_notes(self):
         text = "kernel void k(global int *out, global const int *in, global int *flag) { flag[0] = %s; }\n"
