@@ -198,12 +198,10 @@ static enum status run_launch(struct device *device, const struct launch *launch
     struct program *program = (struct program *)(uintptr_t)launch->program;
     const struct module *module = program->module;
     struct linked **linked = &program->linked[launch->kernel->index];
-    const bool watched = launch->checker && launch->checker->accesses;
-    const bool follows = watched && launch->checker->registers;
-    if (!*linked || (*linked)->is_watched != watched || (*linked)->asks_unwritten != follows) {
+    if (!*linked || !exec_watch_fits(*linked, launch->checker)) {
         *linked = exec_link(&device->arena, module, launch->kernel, device->lanes, program->image_address);
-        if (watched)
-            exec_watch_link(*linked, follows);
+        if (launch->checker)
+            exec_watch_link(*linked, launch->checker);
     }
     enum status fits = launch_check_program(device, launch, *linked, report);
     if (fits != STATUS_OK)

@@ -126,6 +126,7 @@ struct linked {
     uint32_t local_align;  /* of every frame in local memory: what the variables of all reachable functions need */
     bool prints, has_calls, has_locks, has_heap, has_images;
     bool is_watched;     /* by exec_watch_link */
+    bool asks_accesses;  /* its watch is told of them */
     bool asks_unwritten; /* its watch wants to know what nobody has written */
     bool is_followed;    /* and the kernel may use such (exec/unwritten.h) */
     bool in_order; /* what blocks do depends on blocks before them: atomics, accesses with an order, printf, clocks */

@@ -63,9 +63,11 @@ struct exec_watch {
     void (*unwritten)(void *self, const struct watch_issue *issue, unsigned lane, enum watch_use use);
 };
 
-/* Puts the steps that tell a watch of accesses, barriers, fences and warp-level operations in the place of others; with `registers`
- * and a kernel that may use what nobody has written, nearly all. */
-void exec_watch_link(struct linked *linked, bool registers);
+/* Puts the steps that tell a watch of accesses, barriers, fences and warp-level operations in the place of others, where it asks for `accesses`; where it asks
+ * for `registers` and the kernel may use what nobody has written, nearly all. Branches to the kernel's end are ends in any case. */
+void exec_watch_link(struct linked *linked, const struct exec_watch *watch);
+/* Was it linked so? watch NULL: it has none. */
+bool exec_watch_fits(const struct linked *linked, const struct exec_watch *watch);
 /* The block has ended. */
 void exec_watch_end(struct exec *exec);
 /* Waiting lanes of the warp go on behind the barrier at pc (struct exec_watch, leave). */

@@ -46,27 +46,40 @@ static void follow(struct step *step) {
         step->inner = step->kind, step->kind = KIND_WATCHED;
 }
 
-void exec_watch_link(struct linked *linked, bool registers) {
-    linked->asks_unwritten = registers;
-    linked->is_followed = registers && unwritten_matters(linked);
+/* The watch is told of what the step does. */
+static void tell_of(struct linked *linked, struct step *step) {
+    if (is_told(step, (enum kind)step->kind))
+        step->inner = step->kind, step->kind = KIND_WATCHED;
+    else if (step->kind == KIND_BARRIER)
+        step->kind = KIND_WATCHED_BARRIER;
+    if (is_cluster_arrival(step)) { /* a fence: the wait behind it is a barrier that all have to come to */
+        step->inner = KIND_NOTHING;
+        step->kind = step->inst->order == ORDER_RELEASE ? KIND_WATCHED : KIND_NOTHING;
+    }
+    if (linked->is_followed)
+        follow(step);
+}
+
+void exec_watch_link(struct linked *linked, const struct exec_watch *watch) {
+    linked->is_watched = true;
+    linked->asks_accesses = watch->accesses;
+    linked->asks_unwritten = watch->accesses && watch->registers;
+    linked->is_followed = linked->asks_unwritten && unwritten_matters(linked);
     for (uint32_t pc = 0; pc < linked->module->code_count; pc++) {
         struct step *step = &linked->steps[pc];
         if (!step->inst)
             continue;
-        if (is_told(step, (enum kind)step->kind))
-            step->inner = step->kind, step->kind = KIND_WATCHED;
-        else if (step->kind == KIND_BARRIER)
-            step->kind = KIND_WATCHED_BARRIER;
-        else if (is_way_out(linked, step))
+        if (is_way_out(linked, step))
             step->kind = KIND_WATCHED_EXIT;
-        if (is_cluster_arrival(step)) { /* a fence: the wait behind it is a barrier that all have to come to */
-            step->inner = KIND_NOTHING;
-            step->kind = step->inst->order == ORDER_RELEASE ? KIND_WATCHED : KIND_NOTHING;
-        }
-        if (linked->is_followed)
-            follow(step);
+        else if (watch->accesses)
+            tell_of(linked, step);
     }
-    linked->is_watched = true;
+}
+
+bool exec_watch_fits(const struct linked *linked, const struct exec_watch *watch) {
+    const bool accesses = watch && watch->accesses;
+    return linked->is_watched == (watch != NULL) && linked->asks_accesses == accesses &&
+           linked->asks_unwritten == (accesses && watch->registers);
 }
 
 static struct watch_issue issue_of(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
