@@ -387,10 +387,12 @@ static void load(struct exec *exec, unsigned warp, const struct step *step, uint
     write_all(exec, warp, step, lanes);
 }
 
-/* What leaves the thread is told of where its lowest byte is not written: padding of structures lies above what is. */
+/* What leaves the thread is told of where its lowest byte is not written: padding of structures lies above what is, or, where a structure is handed over to a
+ * function, goes byte by byte. */
 static void store(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     const uint32_t bytes = step->access_bytes, wild = address_bits(exec, warp, step, lanes);
     const uint32_t guarded = guard_bits(exec, warp, step) & lanes;
+    const bool is_padding = step->inst->space == SPACE_PARAM && bytes == 1;
     uint32_t stored = 0;
     tell(exec, warp, step, wild, WATCH_ADDRESS);
     tell(exec, warp, step, guarded, WATCH_DECISION);
@@ -401,7 +403,7 @@ static void store(struct exec *exec, unsigned warp, const struct step *step, uin
             const uint64_t bits = bits_get(exec, warp, row, lane);
             for (uint32_t i = 0; i < bytes && written; i++)
                 written[k * bytes + i] = bits >> 8 * i & 0xff ? 0 : 0xff;
-            stored |= (uint32_t)(!written && bits & 0xff) << lane;
+            stored |= (uint32_t)(!written && !is_padding && bits & 0xff) << lane;
         }
     }
     tell(exec, warp, step, stored, WATCH_OUTPUT);

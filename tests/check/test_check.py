@@ -126,6 +126,26 @@ kernel void k(global int *out, global const int *in, global int *flag) {
 """
         self.assertEqual(self.check(self.launch_text("nothing", text, 2, 64))["findings"], [])
 
+    def test_padding_of_what_functions_take(self):
+        """A structure may be handed over with its padding; a member that nobody has written may not."""
+        text = """struct pair { int16 value; double kind; };
+__attribute__((noinline)) struct pair change(struct pair one, int by) { one.value += (int16)by; return one; }
+__attribute__((noinline)) int twice(int value) { return 2 * value; }
+kernel void k(global int *out, global const int *in, global int *flag) {
+    struct pair two[2];
+    int a[16];
+    const int i = get_global_id(0);
+    for (int k = 0; k < 2; k++)
+        two[in[k]].value = (int16)i, two[in[k]].kind = k;
+    for (int k = 0; k < in[8]; k++)
+        a[in[k]] = k;
+    struct pair one = change(two[in[i] & 1], in[3]);
+    out[i] = one.value.s3 + (int)one.kind + twice(a[in[i] & %d]);
+}
+"""
+        for mask, found in ((7, []), (15, ["uninitialised"])):
+            self.assertEqual([one["kind"] for one in self.check(self.launch_text(f"padding{mask}", text % mask, 1, 64))["findings"]], found, mask)
+
     def test_products_that_move_bits(self):
         """Padding that a compiler puts into its place by a product with a power of two stays there; that of another factor does not."""
         text = """.version 7.0
