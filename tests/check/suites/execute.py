@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a program with heddle cc and runs it under heddle exec --check. options: heddle, work (a folder, with one named scratch)."""
+"""Builds a program with heddle cc, or the compiler of its case, and runs it under heddle exec --check. options: heddle, work (a folder, with one named scratch)."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -16,11 +17,23 @@ def build(case, options):
     program = options.work / "programs" / re.sub(r"[^\w.]+", "-", key(case))
     if not program.exists():
         program.parent.mkdir(exist_ok=True)
-        done = subprocess.run([options.heddle, "cc", "-lineinfo", *case["flags"], "-o", program, *case["sources"]], capture_output=True, text=True)
+        compiler = case.get("compiler") or [options.heddle, "cc", "-lineinfo"]
+        done = subprocess.run([*compiler, *case["flags"], "-o", program, *case["sources"], *case.get("libraries", [])], capture_output=True, text=True)
         if done.returncode:
             print(f"{key(case)}: {next((line for line in done.stderr.splitlines() if 'error' in line), '')}", file=sys.stderr)
             return None
     return program
+
+
+def folder_of(case, options):
+    """Where it runs: programs of OpenCL find their kernels there."""
+    if "kernels" not in case:
+        return options.work / "scratch"
+    folder = options.work / "kernels" / re.sub(r"[^\w.]+", "-", key(case))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in case["kernels"]:
+        shutil.copy(path, folder)
+    return folder
 
 
 def watch(program, arguments, case, options):
@@ -29,7 +42,7 @@ def watch(program, arguments, case, options):
     file.unlink(missing_ok=True)
     command = [options.heddle, "exec", "-q", "--check", "--findings", file, "--", program, *arguments]
     late = {}
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=options.work / "scratch",
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder_of(case, options),
                                env={**os.environ, "XDG_CACHE_HOME": str(options.work / "cache")})
     try:
         process.communicate(case.get("stdin", "").encode(), timeout=case["limit"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of public suites: how each is built and run, and what reading its source says of what heddle exec --check finds.
 
-A case is a dictionary: suite, name, sources, flags, arguments, limit (seconds), read: (kind, places as a regular expression, what it is) of each finding.
+A case is a dictionary: suite, name, sources, flags, arguments, limit (seconds), for OpenCL compiler, libraries and kernels (files), read: (kind, places as a regular expression, what it is) of each finding.
 """
 CHECKOUTS = {"gpu-rodinia": "https://github.com/yuhc/gpu-rodinia", "HeCBench": "https://github.com/zjin-lcf/HeCBench"}
 LIMIT = 600
@@ -68,8 +68,25 @@ def rodinia(root, inputs):
     yield "streamcluster", [huge / "streamcluster_cuda_cpu.cpp", huge / "streamcluster_cuda.cu"], [], ["2", "5", "4", "64", "64", "32", "none", "out", "1"]
 
 
+def rodinia_opencl(inputs):
+    yield "bfs", ["bfs.cpp"], [inputs / "graph.txt"]
+    yield "hotspot", ["hotspot.c", "OpenCL_helper_library.c"], ["64", "2", "4", inputs / "temp_64", inputs / "power_64", "out"]
+    yield "hotspot3D", ["3D.c", "CL_helper.c"], ["-n", "64", "-l", "8", "-i", "2", "-f", inputs / "power_64x8", inputs / "temp_64x8", "out"]
+    yield "nw", ["nw.c"], ["64", "10", "./nw.cl", "-p", "0", "-d", "0"]
+
+
+def of_opencl(root, inputs):
+    for name, sources, arguments in rodinia_opencl(inputs):
+        folder = root / name
+        yield {"suite": "Rodinia, OpenCL", "name": name, "sources": [folder / one for one in sources], "arguments": arguments, "limit": LIMIT,
+               "compiler": ["g++", "-w", "-std=c++14", "-fpermissive", "-O1"], "flags": ["-I", folder, "-I", root / "util"], "libraries": ["-lOpenCL"],
+               "kernels": sorted(folder.glob("*.cl"))}
+
+
 def read(suites, inputs):
     cases = []
+    if (suites / "gpu-rodinia").is_dir():
+        cases += of_opencl(suites / "gpu-rodinia/opencl", inputs)
     if (suites / "gpu-rodinia").is_dir():
         cases += [{"suite": "Rodinia", "name": name, "sources": sources, "flags": ["-O2", *flags], "arguments": arguments, "limit": LIMIT}
                   for name, sources, flags, arguments in rodinia(suites / "gpu-rodinia/cuda", inputs)]
