@@ -215,9 +215,8 @@ __global__ void counted_in_shared(int *out, const int *in, int *flag) {
     if (threadIdx.x == 0)
         count = 0;
     __syncthreads();
-    WRONG(count++;)
-    RIGHT(atomicAdd(&count, 1);) // HERE
-        __syncthreads();
+    WRONG(count++;) RIGHT(atomicAdd(&count, 1);) // HERE
+    __syncthreads();
     out[threadIdx.x] = count;
 }
 
