@@ -7,11 +7,11 @@
 #include "check/state.h"
 #include "exec/step.h"
 
-/* cond_acc and st_snoop, which no GPU has, write and do not tell: then nobody knows what was not written. */
+/* Bulk copies, and cond_acc and st_snoop, which no GPU has, write and do not tell: then nobody knows what was not written. */
 static bool tells_all_writes(const struct linked *linked) {
     for (uint32_t pc = 0; pc < linked->module->code_count; pc++) {
         const struct inst *inst = linked->steps[pc].inst; /* NULL: the kernel does not reach it */
-        if (inst && (inst->op == OP_COND_ACC || inst->op == OP_ST_SNOOP))
+        if (inst && (inst->op == OP_COND_ACC || inst->op == OP_ST_SNOOP || inst->op == OP_BULK))
             return false;
     }
     return true;

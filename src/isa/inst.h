@@ -242,7 +242,8 @@ static inline bool inst_only_loads(const struct inst *inst) {
     return inst->op == OP_LD || inst->op == OP_LDMATRIX || inst->op == OP_TILE_LOAD;
 }
 static inline bool inst_only_stores(const struct inst *inst) {
-    return inst->op == OP_ST || inst->op == OP_STMATRIX || inst->op == OP_CP_ASYNC || inst->op == OP_TILE_STORE;
+    return inst->op == OP_ST || inst->op == OP_STMATRIX || inst->op == OP_CP_ASYNC || inst->op == OP_TILE_STORE ||
+           (inst->op == OP_MBARRIER && inst->mode == MODE_INIT);
 }
 static inline bool inst_is_atomic(const struct inst *inst) {
     return inst->op == OP_ATOM || inst->op == OP_RED || inst->op == OP_MBARRIER || inst->op == OP_SURED;

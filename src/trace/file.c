@@ -3,7 +3,6 @@
  * trace/bytes.h: what struct trace_launch has, then lanes, length and bytes of every track, blocks first. */
 #include "trace/file.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 #include <zstd.h>
@@ -45,14 +44,13 @@ static void put_length(uint8_t *to, uint64_t value) {
         to[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* All of a launch, unpacked; NULL: the host has no memory. */
-static uint8_t *lay_out(const struct trace_launch *launch, const struct recording *recording, uint64_t *bytes) {
+/* All of a launch, unpacked. */
+static struct bytes_writer lay_out(const struct trace_launch *launch, const struct recording *recording,
+                                   struct arena *arena) {
     const uint64_t tracks = recording->blocks * recording->warps;
     const uint64_t most = recording->bytes + tracks * 2 * NUMBER_BYTES_MAX + strlen(launch->kernel) +
                           strlen(launch->mechanism) + 8 * NUMBER_BYTES_MAX;
-    struct bytes_writer out = {.to = malloc(most)};
-    if (!out.to)
-        return NULL;
+    struct bytes_writer out = {.to = arena_alloc_unset(arena, most)};
     put_text(&out, launch->kernel);
     put_text(&out, launch->mechanism);
     number_put(&out, launch->code_hash);
@@ -65,33 +63,31 @@ static uint8_t *lay_out(const struct trace_launch *launch, const struct recordin
         number_put(&out, track->count);
         put_bytes(&out, track->items, track->count);
     }
-    *bytes = out.at;
-    return out.to;
+    return out;
 }
 
 enum status trace_add(struct trace_writer *writer, const struct trace_launch *launch, const struct recording *recording,
                       struct report *report) {
-    uint64_t raw = 0;
-    uint8_t *whole = lay_out(launch, recording, &raw);
-    const size_t bound = whole ? ZSTD_compressBound(raw) + LENGTH_BYTES : 0;
-    uint8_t *packed = whole ? malloc(bound) : NULL;
-    const size_t bytes = packed ? ZSTD_compress(packed + LENGTH_BYTES, bound - LENGTH_BYTES, whole, raw, LEVEL) : 0;
-    free(whole);
-    if (!packed || ZSTD_isError(bytes) ||
-        (uint64_t)writer->count + bytes + LENGTH_BYTES + MAGIC_BYTES > FILE_BYTES_MAX) {
-        free(packed);
-        return report_add(report, STATUS_SYSTEM, "the trace of kernel '%s' does not fit into memory, or %llu GiB",
-                          launch->kernel, (unsigned long long)(FILE_BYTES_MAX >> 30));
+    struct arena arena = {.escape = writer->arena->escape};
+    const struct bytes_writer whole = lay_out(launch, recording, &arena);
+    const size_t bound = ZSTD_compressBound(whole.at) + LENGTH_BYTES;
+    uint8_t *packed = arena_alloc_unset(&arena, bound);
+    const size_t bytes = ZSTD_compress(packed + LENGTH_BYTES, bound - LENGTH_BYTES, whole.to, whole.at, LEVEL);
+    const bool fits =
+        !ZSTD_isError(bytes) && (uint64_t)writer->count + bytes + LENGTH_BYTES + MAGIC_BYTES <= FILE_BYTES_MAX;
+    if (fits) {
+        put_length(packed, whole.at);
+        put_length(packed + 8, bytes);
+        const unsigned needed = (unsigned)(bytes + LENGTH_BYTES);
+        while (writer->capacity - writer->count < needed)
+            writer->items = arena_grow(writer->arena, writer->items, writer->capacity, &writer->capacity, 1);
+        memcpy(writer->items + writer->count, packed, needed);
+        writer->count += needed, writer->launches++, writer->raw_bytes += whole.at;
     }
-    put_length(packed, raw);
-    put_length(packed + 8, bytes);
-    const unsigned needed = (unsigned)(bytes + LENGTH_BYTES);
-    while (writer->capacity - writer->count < needed)
-        writer->items = arena_grow(writer->arena, writer->items, writer->capacity, &writer->capacity, 1);
-    memcpy(writer->items + writer->count, packed, needed);
-    free(packed);
-    writer->count += needed, writer->launches++, writer->raw_bytes += raw;
-    return STATUS_OK;
+    arena_free(&arena);
+    return fits ? STATUS_OK
+                : report_add(report, STATUS_SYSTEM, "the trace of kernel '%s' does not fit into %llu GiB",
+                             launch->kernel, (unsigned long long)(FILE_BYTES_MAX >> 30));
 }
 
 enum status trace_write(const struct trace_writer *writer, const char *path, struct report *report) {

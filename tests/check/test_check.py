@@ -146,6 +146,47 @@ kernel void k(global int *out, global const int *in, global int *flag) {
         for mask, found in ((7, []), (15, ["uninitialised"])):
             self.assertEqual([one["kind"] for one in self.check(self.launch_text(f"padding{mask}", text % mask, 1, 64))["findings"]], found, mask)
 
+    def test_barriers_in_memory(self):
+        """mbarrier.init asks for nothing that was there; what a bulk copy brings is not told as shared memory that nobody wrote."""
+        text = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 o, .param .u64 i, .param .u64 f)
+{{
+.reg .pred %p<2>;
+.reg .b32 %r<4>;
+.reg .b64 %o<4>;
+.shared .align 16 .b8 area[16];
+.shared .align 8 .b8 bar[8];
+ld.param.u64 %o1, [o];
+ld.param.u64 %o2, [i];
+mov.u32 %r1, %tid.x;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra READY;
+{init}
+{copy}
+READY:
+bar.sync 0;
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;
+@!%p1 bra WAIT;
+ld.shared.u32 %r2, [area];
+st.global.u32 [%o1], %r2;
+ret;
+}}
+"""
+        init = "mbarrier.init.shared.b64 [bar], 1;"
+        arrive = "mbarrier.arrive.shared.b64 _, [bar];"
+        bulk = "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [area], [%o2], 16, [bar];"
+        for number, (first, then, lines) in enumerate(((init, bulk, []), (init, arrive, [23]), (init, "st.shared.u32 [area], 7;\n" + arrive, []))):
+            module = self.folder / f"barrier_{number}.ptx"
+            module.write_text(text.format(init=first, copy=then))
+            launch = self.folder / f"barrier_{number}.yaml"
+            launch.write_text(LAUNCH.format(module=module, define="", folder=self.folder, kernel="k", grid=1, block=32).replace(
+                "build: {defines: [], includes: [" + str(self.folder) + "]}\n", ""))
+            found = self.check(launch, "--only", "uninitialised")["findings"]
+            self.assertEqual([f["at"]["line"] for f in found], lines, (number, found))
+
     def test_products_that_move_bits(self):
         """Padding that a compiler puts into its place by a product with a power of two stays there; that of another factor does not."""
         text = """.version 7.0
