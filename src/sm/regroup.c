@@ -164,8 +164,8 @@ static void come_back(struct sm *sm, uint32_t number, uint32_t lanes) {
 /* What an instruction writes is there, and threads that waited for it go on. False: it is written back once more. */
 static bool free_registers(struct sm *sm, uint32_t number) {
     struct thread_board *board = sm->regroup->board;
-    const bool over = sm_board_written(sm, number);
-    const uint32_t freed = sm_board_freed(sm, number);
+    bool over;
+    const uint32_t freed = sm_board_written(sm, number, &over);
     if (over)
         board->tracked[number] = 0;
     if (freed || board->changed)

@@ -96,8 +96,8 @@ SM_STAGE struct thread_board *sm_board_create(struct sm *sm);
  * not come back ahead of it. */
 SM_STAGE bool sm_board_issued(struct sm *sm, uint32_t flight, uint32_t lanes, const struct executed *executed,
                               const struct access *access);
-/* What it writes is there. False: it is kept until its predicates guard. */
-SM_STAGE bool sm_board_written(struct sm *sm, uint32_t flight);
+/* What it writes is there: its threads that were away and need be no longer. over: false: it is kept until its predicates guard. */
+SM_STAGE uint32_t sm_board_written(struct sm *sm, uint32_t flight, bool *over);
 /* The flight has the threads of another. */
 SM_STAGE void sm_board_copy(struct thread_board *board, uint32_t to, uint32_t from);
 /* A part of the flight, which has its threads, is written back apart. */
@@ -106,8 +106,6 @@ SM_STAGE void sm_board_split(struct sm *sm, uint32_t flight, uint32_t part);
 SM_STAGE void sm_board_gather(struct board_group *group, const uint16_t *threads, uint32_t lanes);
 /* Of these lanes of the group those whose next instruction needs nothing that is not there; the others are away from now on. */
 SM_STAGE uint32_t sm_board_ready(struct sm *sm, struct board_group *group, const uint16_t *threads, uint32_t lanes);
-/* The same of threads of the flight that are away, when it has been written. */
-SM_STAGE uint32_t sm_board_freed(struct sm *sm, uint32_t flight);
 /* What a group waits for; WAIT_TURN: nothing. */
 SM_STAGE enum sm_wait sm_board_wait(struct sm *sm, const struct group *group);
 /* The same of the group in a slot, which is looked at again when registers have come. */

@@ -185,6 +185,9 @@ static void note_next(struct sm *sm, uint32_t number, uint32_t lanes, const stru
     struct board_group *group = &board->groups[number];
     const uint16_t *threads = sm->regroup->threads[number];
     const struct inst *code = sm->module->code;
+    group->taken = 0, group->next = executed->pc + 1;
+    if (executed->flow == FLOW_NEXT && group->next < sm->module->code_count && !inst_meets(&code[group->next]))
+        return;
     const bool parts = executed->flow == FLOW_BRANCH && executed->taken && executed->taken != executed->lanes;
     const bool others = executed->flow == FLOW_BARRIER || executed->flow == FLOW_EXIT;
     group->taken = parts ? executed->taken : 0, group->target = executed->target;
@@ -294,16 +297,12 @@ void sm_board_split(struct sm *sm, uint32_t number, uint32_t part) {
     sm_board_copy(sm->regroup->board, part, number);
 }
 
-bool sm_board_written(struct sm *sm, uint32_t number) {
+/* What the flight writes is there. False: it is kept until its predicates guard. */
+static bool write_registers(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
     struct board_group *group = &sm->regroup->board->groups[number];
     const struct timed *timed = &sm->timed[flight->pc];
     const struct timed_word first = board_first_word(timed);
-    struct board_troop *troop = troop_of(sm->regroup->board, group);
-    if (troop) {
-        sm_clear_pending(troop->pending, timed);
-        return true;
-    }
     if (!group->count)
         board_divide(group, sm->regroup->threads[number], sm->regroup->board->tracked[number]);
     const bool late = timed->order == ORDER_GUARDS, again = late && flight->landed;
@@ -311,6 +310,8 @@ bool sm_board_written(struct sm *sm, uint32_t number) {
     for (const struct board_part *part = group->parts; lanes && part < group->parts + group->count; part++) {
         const unsigned w = part->warp;
         const uint32_t here = board_home_of(group, part, sm->regroup->threads[number], lanes);
+        if (!here)
+            continue;
         if (again) {
             free_guards(sm, number, w, here);
             continue;
@@ -463,12 +464,10 @@ static uint32_t call_back(struct sm *sm, unsigned w, uint32_t home) {
     return back;
 }
 
-uint32_t sm_board_freed(struct sm *sm, uint32_t number) {
+/* Of the flight's threads that are away those that need be no longer. */
+static uint32_t find_freed(struct sm *sm, uint32_t number) {
     struct thread_board *board = sm->regroup->board;
     const struct board_group *group = &board->groups[number];
-    struct board_troop *troop = troop_of(board, group);
-    if (troop)
-        return call_troop(sm, troop);
     const uint16_t *threads = sm->regroup->threads[number];
     const uint32_t lanes = frees(&sm->timed[sm->flights[number].pc]) ? board->tracked[number] : 0;
     uint32_t ready = 0;
@@ -478,4 +477,16 @@ uint32_t sm_board_freed(struct sm *sm, uint32_t number) {
             ready |= board_lanes_of(group, part, threads, lanes, call_back(sm, part->warp, away));
     }
     return ready;
+}
+
+uint32_t sm_board_written(struct sm *sm, uint32_t number, bool *over) {
+    struct thread_board *board = sm->regroup->board;
+    struct board_troop *troop = troop_of(board, &board->groups[number]);
+    if (troop) {
+        sm_clear_pending(troop->pending, &sm->timed[sm->flights[number].pc]);
+        *over = true;
+        return call_troop(sm, troop);
+    }
+    *over = write_registers(sm, number);
+    return find_freed(sm, number);
 }
