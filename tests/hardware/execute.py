@@ -88,7 +88,7 @@ def words_of(run, machine, path):
 def hindrance(run, machine, options):
     """Why a run cannot even begin, or None"""
     if not os.path.exists(program_of(run, options)):
-        return "the program is not there"
+        return "not built yet"
     if "folder" in run and not os.path.isdir(os.path.join(options.programs, run["folder"])):
         return "the folder that it runs in is not there"
     try:
