@@ -72,7 +72,7 @@ struct dwf {
     /* A group whose threads all go on at one PC keeps its place while it is out, with that, in case that it comes back as it went; until
      * then their own are not written. [thread], of its first: the place plus 1; 0: it has none. */
     uint16_t *place_of;
-    uint16_t first_out; /* the last such group to go out; linked by `next` and `previous` */
+    uint16_t first_out; /* where `apart`: the last such group to go out; linked by `next` and `previous` */
     unsigned out;       /* such groups */
     bool apart;         /* threads of one issue come back each in its own time */
     bool keeps_lanes; /* threads take the same lanes in every group, and nothing of a group depends on more than them */

@@ -96,24 +96,28 @@ static bool has_room(const struct dwf *dwf, const struct dwf_arrival *arrival) {
 void dwf_go_out(struct dwf *dwf, uint16_t number) {
     struct formed *formed = &dwf->pool.items[number];
     dwf->place_of[formed->threads[bits_first(formed->lanes)]] = (uint16_t)(number + 1);
+    dwf->out++;
+    if (!dwf->apart)
+        return;
     formed->next = dwf->first_out, formed->previous = FORMED_NONE;
     if (dwf->first_out != FORMED_NONE)
         dwf->pool.items[dwf->first_out].previous = number;
     dwf->first_out = number;
-    dwf->out++;
 }
 
 /* It is out no longer. */
 static void come_in(struct dwf *dwf, uint16_t number) {
     const struct formed *formed = &dwf->pool.items[number];
+    dwf->place_of[formed->threads[bits_first(formed->lanes)]] = 0;
+    dwf->out--;
+    if (!dwf->apart)
+        return;
     if (formed->previous == FORMED_NONE)
         dwf->first_out = formed->next;
     else
         dwf->pool.items[formed->previous].next = formed->next;
     if (formed->next != FORMED_NONE)
         dwf->pool.items[formed->next].previous = formed->previous;
-    dwf->place_of[formed->threads[bits_first(formed->lanes)]] = 0;
-    dwf->out--;
 }
 
 /* A group for these threads of the arrival. */
@@ -263,12 +267,13 @@ uint64_t dwf_advance(void *self) {
     return changed;
 }
 
-/* Are these all threads of the group that kept the place? */
+/* Are these all threads of the group that kept the place? Only those of one issue that come back each in its own time may be others. */
 static bool whole_arrival(const struct dwf *dwf, uint16_t place, const uint16_t *threads, uint32_t lanes,
                           struct dwf_arrival *out) {
     const struct formed *formed = &dwf->pool.items[place];
-    if (formed->lanes != lanes || lanes & ~threads_equal(threads, formed->threads))
+    if (dwf->apart && (formed->lanes != lanes || lanes & ~threads_equal(threads, formed->threads)))
         return false;
+    assert(formed->lanes == lanes);
     out->block = formed->block, out->pc = formed->pc, out->lanes = lanes;
     out->place = place, out->threads = formed->threads;
     return true;

@@ -139,12 +139,12 @@ static void update_formed(struct sm *sm, unsigned slot) {
 
 /* ---- back from the pipeline ---- */
 
-/* These threads come back to the mechanism. */
+/* These threads come back to the mechanism. There is a board. */
 static void bring_back(struct sm *sm, const uint16_t *threads, uint32_t lanes) {
     struct thread_board *board = sm->regroup->board;
     if (lanes)
         sm_look_again(sm, &sm_formed_groups, sm->forming->returned(sm->control, threads, lanes));
-    if (!board || !board->changed)
+    if (!board->changed)
         return;
     const slot_set changed = board->changed;
     board->changed = 0;
@@ -156,9 +156,10 @@ static void bring_back(struct sm *sm, const uint16_t *threads, uint32_t lanes) {
 static void come_back(struct sm *sm, uint32_t number, uint32_t lanes) {
     const uint16_t *threads = sm->regroup->threads[number];
     struct thread_board *board = sm->regroup->board;
-    if (board)
-        lanes = sm_board_ready(sm, &board->groups[number], threads, lanes);
-    bring_back(sm, threads, lanes);
+    if (!board)
+        sm_look_again(sm, &sm_formed_groups, sm->forming->returned(sm->control, threads, lanes));
+    else
+        bring_back(sm, threads, sm_board_ready(sm, &board->groups[number], threads, lanes));
 }
 
 /* What an instruction writes is there, and threads that waited for it go on. False: it is written back once more. */

@@ -46,6 +46,12 @@ def wanted(key):
     return re.search(rf"^{key}: \[(.*)\]$", text, re.M)[1].split(", ")
 
 
+def on_the_page():
+    """Mechanisms of the committed page, which is of an older model: a mechanism that came later says so on its own."""
+    later = "The page of [the survey](../survey.md) was written before"
+    return [name for name, page, _ in declared() if later not in pathlib.Path(SOURCE, "docs/mechanisms", f"{page}.md").read_text(encoding="utf-8")]
+
+
 class Survey(unittest.TestCase):
     def refuse(self, text, words, *options):
         with tempfile.TemporaryDirectory() as folder:
@@ -83,7 +89,7 @@ class Survey(unittest.TestCase):
         for machine in wanted("machines"):
             part = page[page.index(f"### mechanisms, {machine}"):]
             rows = re.findall(r"^\| \[?`([^`]+)`", part[:part.index("\n\n", part.index("|---"))], re.M)
-            self.assertEqual(rows, [name for name, _, _ in declared()])
+            self.assertEqual(rows, on_the_page())
             part = page[page.index(f"### workloads, {machine}"):]
             rows = set(re.findall(r"^\| (\w+) \|", part[:part.index("\n\n", part.index("|---"))], re.M)) - {"workload"}
             self.assertLessEqual(rows, set(wanted("workloads")))
@@ -96,7 +102,7 @@ class Survey(unittest.TestCase):
         rects = [rect.get("class") or "" for rect in root.iter(f"{SVG}rect")]
         fields = sum(name.startswith("bar") for name in rects) - 2 + rects.count("none")
         rows = len(wanted("workloads")) + 1
-        self.assertEqual(fields, len(wanted("machines")) * rows * (len(declared()) - 1))
+        self.assertEqual(fields, len(wanted("machines")) * rows * (len(on_the_page()) - 1))
         titles = [title.text for title in root.iter(f"{SVG}title")]
         self.assertEqual(len(titles), rects.count("none"))
         for title in titles:
