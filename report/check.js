@@ -44,11 +44,12 @@ async function settle(browser) {
     await browser.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
 }
 
-async function open(browser, name) {
+// ready: what holds once the page's own script has run.
+async function open(browser, name, ready = '!!document.querySelector("section.page")') {
     await browser.page('Page.navigate', {url: 'about:blank'});
     await browser.page('Page.navigate', {url: `file://${join(folder, name)}`});
     for (let tries = 0; tries < 600; tries++) {
-        if (await browser.evaluate('document.readyState === "complete" && !!document.querySelector("section.page")').catch(() => false))
+        if (await browser.evaluate(`document.readyState === "complete" && ${ready}`).catch(() => false))
             return;
         await pause(50);
     }
@@ -345,8 +346,7 @@ expect(await browser.evaluate('document.querySelectorAll("section.page").length'
 passed('printed');
 // The page of heddle step: its controls go where they say, as its own list of issues has it.
 run('step', join(root, 'examples/collatz.yaml'), '--gpu', 'fung-8800', '--html', 'step.html');
-await browser.page('Page.navigate', {url: `file://${join(folder, 'step.html')}`});
-await settle(browser);
+await open(browser, 'step.html', 'typeof steps === "object" && /issue/.test(document.getElementById("place").textContent)');
 const issue = click => browser.evaluate(`${click}; Number(/issue (\\d+) of/.exec(document.getElementById('place').textContent)[1])`);
 const control = id => issue(`document.getElementById('${id}').click()`);
 const [divergent, issues] = await browser.evaluate('[steps.flatMap((step, i) => i && step.diverged ? [i + 1] : []), steps.length]');
