@@ -160,15 +160,14 @@ const struct command command_check = {
     .operands = "[LAUNCH]",
     .summary = "Find races, accesses outside, missing barriers: what is wrong with the kernels of a launch file",
     .text = "Runs a launch file functionally and watches every access. Finds accesses outside allocations and "
-            "misaligned ones, loads of shared memory that nobody wrote, pairs of accesses to shared and global memory "
-            "that nothing orders, barriers that not all threads reach, and warp-level operations that name absent "
-            "lanes. Orders are block barriers, warp-level operations with their member masks, fences and atomics with "
-            "their scopes as PTX's memory model has them, and launches; lanes of a warp are not in lockstep. Writes of "
-            "the value that is there already are notes. docs/check.md teaches each kind. "
-            "--explore compares other orders of the same threads.\n"
-            "Not checked yet: local memory and registers that nobody wrote, accesses inside of printf and malloc, "
-            "variables of shared memory that run into each other, native code. Expected results of the launch file "
-            "are not compared: that is 'heddle run'.",
+            "misaligned ones, loads of shared memory that nobody wrote, branches, addresses and stored values that "
+            "depend on a register or a local variable that its thread has not written, pairs of accesses to shared "
+            "and global memory that nothing orders, barriers that not all threads reach, and warp-level operations "
+            "that name absent lanes. Orders are block barriers, warp-level operations with their member masks, fences "
+            "and atomics with their scopes as PTX's memory model has them, and launches; lanes of a warp are not in "
+            "lockstep. Writes of the value that is there already are notes. docs/check.md teaches each kind, and lists "
+            "what is not checked yet, such as native code. --explore compares other orders of the same threads.\n"
+            "Expected results of the launch file are not compared: that is 'heddle run'.",
     .manual = "The exit status is 1 when an error is found, 0 when there are none or only notes. One host thread runs, "
               "so reports are the same each time. A launch that stops is a finding, and launches behind it do not "
               "run.",

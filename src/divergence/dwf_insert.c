@@ -267,13 +267,13 @@ uint64_t dwf_advance(void *self) {
     return changed;
 }
 
-/* Are these all threads of the group that kept the place? Only those of one issue that come back each in its own time may be others. */
+/* Are these all threads of the group that kept the place? They are, unless threads of one issue come back each in its own time. */
 static bool whole_arrival(const struct dwf *dwf, uint16_t place, const uint16_t *threads, uint32_t lanes,
                           struct dwf_arrival *out) {
     const struct formed *formed = &dwf->pool.items[place];
     if (dwf->apart && (formed->lanes != lanes || lanes & ~threads_equal(threads, formed->threads)))
         return false;
-    assert(formed->lanes == lanes);
+    assert(formed->lanes == lanes && !(lanes & ~threads_equal(threads, formed->threads)));
     out->block = formed->block, out->pc = formed->pc, out->lanes = lanes;
     out->place = place, out->threads = formed->threads;
     return true;
