@@ -67,7 +67,10 @@ struct dim3 {
     __attribute__((host, device)) constexpr operator uint3() const { return uint3{x, y, z}; }
 };
 
-#include <__clang_cuda_builtin_vars.h> /* threadIdx and the others: clang's own, needs nothing else */
+/* threadIdx and the others: clang's own, needs nothing else. What it inlines stands at the line that names them. */
+#pragma clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))
+#include <__clang_cuda_builtin_vars.h>
+#pragma clang attribute pop
 
 /* ---- barriers, fences, warps ---- */
 __HEDDLE_WARP int __syncthreads_count(int p) { return __nvvm_bar0_popc(p); }

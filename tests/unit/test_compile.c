@@ -100,6 +100,25 @@ static void no_path_of_the_host_enters_the_ptx(void **state) {
     arena_free(&arena);
 }
 
+/* Nothing that a header inlines has a line of its own. */
+static void lines_of_cuda_kernels_are_the_sources_own(void **state) {
+    (void)state;
+    need_compiler();
+    struct arena arena = {0};
+    struct compiled c;
+    static const char text[] = "__global__ void k(float *p, int *n) {\n"
+                               "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                               "  float x = __shfl_down_sync(~0u, __fdividef(sinf(p[i]), fmaxf(p[i], 1.0f)), 1);\n"
+                               "  __syncthreads();\n"
+                               "  if (x > 0) p[i] = min(x, (float)atomicAdd(n, 1)); }\n";
+    assert_int_equal(compile("k.cu", text, NULL, &arena, &c, NULL), STATUS_OK);
+    const char *at = strstr(c.ptx, "\t.file\t");
+    assert_non_null(at);
+    assert_non_null(strstr(at, "\"k.cu\""));
+    assert_null(strstr(at + 1, "\t.file\t"));
+    arena_free(&arena);
+}
+
 static void a_wrong_source_is_invalid_and_says_where(void **state) {
     (void)state;
     need_compiler();
@@ -408,6 +427,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_and_sizes_come_from_the_source),
         cmocka_unit_test(no_path_of_the_host_enters_the_ptx),
+        cmocka_unit_test(lines_of_cuda_kernels_are_the_sources_own),
         cmocka_unit_test(a_wrong_source_is_invalid_and_says_where),
         cmocka_unit_test(a_program_is_named_by_its_first_kernel),
         cmocka_unit_test(the_same_source_comes_from_the_cache_and_a_changed_one_does_not),

@@ -5,8 +5,7 @@
 #define HEDDLE_CUDA_DEVICE_H
 #pragma GCC system_header
 
-#include <__clang_cuda_builtin_vars.h>
-/* Kernels may use these without including them, and the headers below do. */
+/* Kernels may use these without including them, and clang's headers do. */
 #include <limits.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +16,9 @@
 #define HEDDLE_BOTH static __inline__ __host__ __device__ __attribute__((always_inline, nodebug))
 #define HEDDLE_WARP static __inline__ __device__ __attribute__((always_inline, nodebug, convergent))
 
+/* What clang's headers inline stands at the line that calls it, too. */
+#pragma clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))
+#include <__clang_cuda_builtin_vars.h>
 #define __DEVICE__ static __device__ __forceinline__
 #include <__clang_cuda_libdevice_declares.h>
 #pragma push_macro("__THROW")
@@ -62,6 +64,7 @@ typedef __UINT64_TYPE__ cuuint64_t;
 #include <__clang_cuda_intrinsics.h>
 #pragma pop_macro("__THROW")
 #include <__clang_cuda_complex_builtins.h>
+#pragma clang attribute pop
 #undef __DEVICE__
 
 extern "C" __device__ int vprintf(const char *format, const char *values);
