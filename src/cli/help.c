@@ -31,7 +31,7 @@ const char help_about[] = "Heddle runs GPU kernels on a simulated GPU and shows 
 const struct said help_first[] = {
     {"heddle run examples/saxpy", "a kernel that comes with Heddle"},
     {"heddle init mine.cl && heddle run mine", "a kernel of your own"},
-    {"heddle exec -- python3 your_program.py", "an OpenCL program, unchanged"},
+    {"heddle exec -- python3 your_program.py", "an OpenCL or CUDA program, unchanged"},
     {NULL, NULL},
 };
 
