@@ -90,10 +90,10 @@ static void run_control(struct exec *exec, unsigned warp, const struct step *ste
     case KIND_RETURN:
         out->flow = !lanes ? FLOW_NEXT : exec_return_step(exec, warp, step, lanes, out) ? FLOW_RETURN : FLOW_FAULT;
         return;
-    case KIND_WATCHED_EXIT: exec_watched_exit(exec, warp, step, out); return;
+    case KIND_WATCHED_EXIT: unwritten_branch(exec, warp, step, out->lanes); __attribute__((fallthrough));
     case KIND_EXIT:
         out->flow = FLOW_EXIT;
-        exec->counts->progress++;
+        exec->counts->progress += lanes != 0;
         return;
     case KIND_BARRIER:
         out->flow = !lanes ? FLOW_NEXT : exec_barrier_step(exec, warp, step, lanes, out) ? FLOW_BARRIER : FLOW_FAULT;

@@ -161,7 +161,6 @@ bool exec_watched_step(struct exec *exec, unsigned warp, const struct step *step
                        uint32_t alive);
 bool exec_watched_barrier(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t alive,
                           struct executed *out);
-void exec_watched_exit(struct exec *exec, unsigned warp, const struct step *step, struct executed *out);
 /* Tells the watch of what a lane cannot do. */
 void exec_refuse(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, enum watch_refusal why,
                  const char *message);

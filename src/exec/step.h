@@ -56,7 +56,7 @@ enum kind {
     KIND_BARRIER,
     KIND_WATCHED_BARRIER,
     KIND_WATCHED_BRANCH,
-    KIND_WATCHED_EXIT, /* a branch to an exit */
+    KIND_WATCHED_EXIT,
     KIND_WATCHED_INDEXED,
     KIND_TRAP,
 };

@@ -64,7 +64,7 @@ struct exec_watch {
 };
 
 /* Puts the steps that tell a watch of accesses, barriers, fences and warp-level operations in the place of others, where it asks for `accesses`; where it asks
- * for `registers` and the kernel may use what nobody has written, nearly all. Branches to the kernel's end are ends in any case. */
+ * for `registers` and the kernel may use what nobody has written, nearly all. */
 void exec_watch_link(struct linked *linked, const struct exec_watch *watch);
 /* Was it linked so? watch NULL: it has none. */
 bool exec_watch_fits(const struct linked *linked, const struct exec_watch *watch);

@@ -27,21 +27,14 @@ static bool is_cluster_arrival(const struct step *step) {
     return step->inst->op == OP_BAR && step->inst->scope == SCOPE_CLUSTER && step->inst->mode == MODE_ARRIVE;
 }
 
-/* A branch to the end of the kernel ends its lanes, as assemblers have it: they do not wait there for others, which may be on
- * their way to a barrier. */
-static bool is_way_out(const struct linked *linked, const struct step *step) {
-    if (step->kind != KIND_BRANCH || !step->guarded)
-        return false;
-    const struct step *target = &linked->steps[step->target];
-    return target->kind == KIND_EXIT && !target->guarded;
-}
-
 /* What a step does to what is known of values; clocks are read elsewhere. */
 static void follow(struct step *step) {
     if (step->kind == KIND_BRANCH && step->guarded)
         step->kind = KIND_WATCHED_BRANCH;
     else if (step->kind == KIND_BRANCH_INDEXED)
         step->kind = KIND_WATCHED_INDEXED;
+    else if (step->kind == KIND_EXIT && step->guarded)
+        step->kind = KIND_WATCHED_EXIT;
     else if (step->kind < KIND_WATCHED && step->kind != KIND_CLOCK && step->kind != KIND_NOTHING)
         step->inner = step->kind, step->kind = KIND_WATCHED;
 }
@@ -67,11 +60,7 @@ void exec_watch_link(struct linked *linked, const struct exec_watch *watch) {
     linked->is_followed = linked->asks_unwritten && unwritten_matters(linked);
     for (uint32_t pc = 0; pc < linked->module->code_count; pc++) {
         struct step *step = &linked->steps[pc];
-        if (!step->inst)
-            continue;
-        if (is_way_out(linked, step))
-            step->kind = KIND_WATCHED_EXIT;
-        else if (watch->accesses)
+        if (step->inst && watch->accesses)
             tell_of(linked, step);
     }
 }
@@ -413,14 +402,6 @@ bool exec_watched_barrier(struct exec *exec, unsigned warp, const struct step *s
     const struct watch_issue issue = issue_of(exec, warp, step, lanes);
     watch->arrive(watch->self, &issue, out->barrier, alive & ~lanes);
     return true;
-}
-
-/* out->taken: lanes whose guard holds. */
-void exec_watched_exit(struct exec *exec, unsigned warp, const struct step *step, struct executed *out) {
-    if (exec->unwritten)
-        unwritten_branch(exec, warp, step, out->lanes);
-    out->flow = out->taken ? FLOW_EXIT : FLOW_NEXT;
-    exec->counts->progress += out->taken != 0;
 }
 
 void exec_watch_leave(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, unsigned barrier, uint32_t alive) {

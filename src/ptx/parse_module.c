@@ -244,6 +244,7 @@ static void load(struct parser *parser, const char *name, const char *text, size
         layout_image(parser);
         layout_shared(parser);
         finish(parser);
+        end_early(parser);
     }
 }
 

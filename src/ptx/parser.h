@@ -221,5 +221,7 @@ struct inst *emit(struct parser *parser, const struct token *token);
 /* layout.c */
 void layout_image(struct parser *parser);
 void layout_shared(struct parser *parser);
+/* ways_out.c */
+void end_early(struct parser *parser);
 
 #endif

@@ -173,9 +173,52 @@ static void member_mask_of_parted_lanes_is_a_deadlock(void **state) {
     struct fixture f;
     open_machine(&f, "sm.count: 15\n");
     load(&f, KERNEL("", "setp.lt.u32 %p1, %r1, 8;\n@!%p1 bra B;\nvote.sync.ballot.b32 %r3, %p1, -1;\nst.global.u32 "
-                        "[%rd1], %r3;\nB: ret;"));
+                        "[%rd1], %r3;\nB: st.global.u32 [%rd1+4], %r1;\nret;"));
     assert_int_equal(run(&f, 1, 32), STATUS_STOPPED);
     expect_text(&f, "deadlock: vote waits for lanes 0xffffff00");
+    finish(&f);
+}
+
+static uint64_t divergences(const struct fixture *f) {
+    uint64_t sum = 0;
+    for (uint32_t pc = 0; pc < program_module(f->program)->code_count; pc++)
+        sum += f->result.instructions[pc].divergent;
+    return sum;
+}
+
+/* Lanes that branch to the kernel's end have ended, as in what ptxas makes of it: nobody waits for them. */
+static void lanes_that_return_early_hold_up_nobody(void **state) {
+    (void)state;
+    static const char *const waits[] = {"bar.sync 0;\n", "barrier.sync 0;\n", "vote.sync.any.pred %p2, %p1, -1;\n",
+                                        "call wait_there;\n"};
+    for (unsigned i = 0; i < 2 * sizeof waits / sizeof *waits; i++) {
+        struct fixture f;
+        char text[1024];
+        open_machine(&f, "sm.count: 1\n");
+        snprintf(
+            text, sizeof text, "%s%s%s",
+            ".func wait_there\n{\nbar.sync 0;\nret;\n}\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %p<3>;\n.reg "
+            ".b32 %r<2>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, "
+            "40;\n@!%p1 bra END;\n",
+            waits[i / 2],
+            "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r1;\nEND: ret;\n}\n");
+        load(&f, text);
+        assert_int_equal(launch(&f, 1, 64, i % 2), STATUS_OK);
+        for (uint32_t t = 0; t < 64; t++)
+            assert_int_equal(f.memory[t], t < 40 ? t : 0);
+        assert_int_equal(divergences(&f), 0);
+        finish(&f);
+    }
+}
+
+/* Where nobody waits the branch is the program's. */
+static void a_branch_to_the_end_is_a_branch_elsewhere(void **state) {
+    (void)state;
+    struct fixture f;
+    open_machine(&f, "sm.count: 1\n");
+    load(&f, KERNEL("", "setp.lt.u32 %p1, %r1, 40;\n@!%p1 bra END;\nst.global.u32 [%rd1], %r2;\nEND: ret;"));
+    assert_int_equal(run(&f, 1, 64), STATUS_OK);
+    assert_int_equal(divergences(&f), 1);
     finish(&f);
 }
 
@@ -249,6 +292,8 @@ int main(void) {
         cmocka_unit_test(variables_of_called_functions_lie_at_their_alignment),
         cmocka_unit_test(registers_shared_and_local_memory_start_at_zero),
         cmocka_unit_test(member_mask_of_parted_lanes_is_a_deadlock),
+        cmocka_unit_test(lanes_that_return_early_hold_up_nobody),
+        cmocka_unit_test(a_branch_to_the_end_is_a_branch_elsewhere),
         cmocka_unit_test(warp_size_changes_issues_not_results),
         cmocka_unit_test(shares_that_end_at_a_barrier_do_not_pass_it),
         cmocka_unit_test(unknown_mechanism_lists_the_known_ones),
