@@ -87,21 +87,9 @@ struct edge_finder {
     const struct function *function;
     const struct cfg *cfg;
     const uint32_t *block_of; /* by instruction, and of the end: the virtual exit */
-    bool has_return, has_end; /* a ret; in native code an exit without a guard */
+    bool has_return, has_end; /* that can be reached: a ret; in native code an exit without a guard */
     uint32_t *seen;           /* by block, and of the exit: its stamp marks what was listed */
 };
-
-static struct edge_finder find_ends(const struct module *module, const struct function *function, const struct cfg *cfg,
-                                    const uint32_t *block_of, struct arena *scratch) {
-    struct edge_finder finder = {.module = module, .function = function, .cfg = cfg, .block_of = block_of};
-    finder.seen = ARENA_ARRAY(scratch, uint32_t, cfg->block_count + 1);
-    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
-        const struct inst *inst = &module->code[pc];
-        finder.has_return = finder.has_return || inst->op == OP_RET;
-        finder.has_end = finder.has_end || (module->mnemonics && inst->op == OP_EXIT && inst->guard < 0);
-    }
-    return finder;
-}
 
 /* Successors of the block without duplicates, written to `to`: the next block first, then targets, then the exit.
  * Falling off the end of the function is the exit too. */
@@ -133,6 +121,33 @@ static uint32_t list_successors(const struct edge_finder *finder, uint32_t block
     if (ends && !inst_jumps(inst) && inst->op != OP_BRX && leaves && seen[cfg->block_count] != stamp)
         to[count++] = cfg->block_count;
     return count;
+}
+
+/* Ends that nothing leads to are none. */
+static struct edge_finder find_ends(const struct module *module, const struct function *function, const struct cfg *cfg,
+                                    const uint32_t *block_of, struct arena *scratch) {
+    struct edge_finder finder = {.module = module, .function = function, .cfg = cfg, .block_of = block_of};
+    finder.seen = ARENA_ARRAY(scratch, uint32_t, cfg->block_count + 1);
+    uint32_t *list = ARENA_ARRAY(scratch, uint32_t, cfg->block_count + 2);
+    uint32_t *stack = ARENA_ARRAY(scratch, uint32_t, cfg->block_count), depth = 0;
+    bool *reached = ARENA_ARRAY(scratch, bool, cfg->block_count), has_return = false, has_end = false;
+    stack[depth++] = 0;
+    reached[0] = true;
+    while (depth) {
+        const uint32_t block = stack[--depth], count = list_successors(&finder, block, list);
+        const struct inst *inst = &module->code[cfg->blocks[block].end_pc - 1];
+        has_return |= inst->op == OP_RET;
+        has_end |= module->mnemonics && inst->op == OP_EXIT && inst->guard < 0;
+        for (uint32_t i = 0; i < count; i++)
+            if (list[i] < cfg->block_count && !reached[list[i]]) {
+                reached[list[i]] = true;
+                stack[depth++] = list[i];
+            }
+    }
+    memset(finder.seen, 0, (cfg->block_count + 1) * sizeof *finder.seen);
+    finder.has_return = has_return;
+    finder.has_end = has_end;
+    return finder;
 }
 
 static enum status link_blocks(struct module *module, struct function *function, struct cfg *cfg,

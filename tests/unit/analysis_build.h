@@ -127,11 +127,31 @@ static inline void build_random(struct builder *b, struct rng *rng, uint32_t mos
     }
 }
 
+/* Over what can be reached, which grows until nothing more is added. */
 static inline bool has_return(const struct builder *b, const struct function *function) {
-    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++)
-        if (b->code.items[pc].op == OP_RET)
-            return true;
-    return false;
+    bool reached[512] = {[0] = true}, grows = true, found = false;
+    const uint32_t first = function->first_pc;
+    assert_true(function->end_pc - first <= 512);
+    while (grows) {
+        grows = false;
+        for (uint32_t pc = first; pc < function->end_pc; pc++) {
+            const struct inst *inst = &b->code.items[pc];
+            const bool ends = inst->op == OP_RET || inst->op == OP_EXIT || inst->op == OP_TRAP || inst->op == OP_BRA ||
+                              inst->op == OP_BRX || (inst->op == OP_CALL && inst->call->callee->is_noreturn);
+            uint32_t target_count = inst->op == OP_BRA ? 1 : inst->op == OP_BRX ? inst->target_count : 0;
+            if (!reached[pc - first])
+                continue;
+            found |= inst->op == OP_RET;
+            if ((!ends || inst->guard >= 0) && pc + 1 < function->end_pc && !reached[pc + 1 - first])
+                reached[pc + 1 - first] = grows = true;
+            while (target_count--) {
+                const uint32_t to = inst->op == OP_BRA ? inst->target : inst->targets[target_count];
+                if (!reached[to - first])
+                    reached[to - first] = grows = true;
+            }
+        }
+    }
+    return found;
 }
 
 /* Where instruction pc can lead, straight from the instruction: up to 4 of them; `exit` stands for the exit. */

@@ -211,6 +211,21 @@ static void lanes_that_return_early_hold_up_nobody(void **state) {
     }
 }
 
+/* An early return inside of a branch does not keep those apart who go on. */
+static void lanes_meet_behind_an_early_return(void **state) {
+    (void)state;
+    struct fixture f;
+    open_machine(&f, "sm.count: 1\n");
+    load(&f,
+         KERNEL("",
+                "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra OVER;\nsetp.ge.u32 %p2, %r1, 40;\n@%p2 bra END;\nOVER: bar.sync "
+                "0;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r1;\nEND: ret;"));
+    assert_int_equal(run(&f, 1, 64), STATUS_OK);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_int_equal(f.memory[t], t < 40 ? t : 0);
+    finish(&f);
+}
+
 /* Where nobody waits the branch is the program's. */
 static void a_branch_to_the_end_is_a_branch_elsewhere(void **state) {
     (void)state;
@@ -293,6 +308,7 @@ int main(void) {
         cmocka_unit_test(registers_shared_and_local_memory_start_at_zero),
         cmocka_unit_test(member_mask_of_parted_lanes_is_a_deadlock),
         cmocka_unit_test(lanes_that_return_early_hold_up_nobody),
+        cmocka_unit_test(lanes_meet_behind_an_early_return),
         cmocka_unit_test(a_branch_to_the_end_is_a_branch_elsewhere),
         cmocka_unit_test(warp_size_changes_issues_not_results),
         cmocka_unit_test(shares_that_end_at_a_barrier_do_not_pass_it),

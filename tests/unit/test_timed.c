@@ -185,7 +185,7 @@ static void faults_read_the_same_in_both_modes(void **state) {
         KERNEL("", "st.global.u32 [%rd3+65500], %r1;\nret;"),
         KERNEL("", "ld.global.v2.u32 {%r4, %r5}, [%rd1+4];\nret;"),
         KERNEL("", "setp.lt.u32 %p1, %r1, 8;\n@!%p1 bra B;\nvote.sync.ballot.b32 %r4, %p1, -1;\nst.global.u32 [%rd1], "
-                   "%r4;\nB: ret;"),
+                   "%r4;\nB: st.global.u32 [%rd1+4], %r1;\nret;"),
     };
     for (unsigned i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         char timed[1024], plain[1024];
