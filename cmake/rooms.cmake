@@ -104,7 +104,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/compile/tools.c ${PROJECT_
 # The program is optimised across its files: an SM's stages call each other for every instruction. Tests link the same
 # objects one by one, which is faster to build. gcc only: clang would need another linker.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
-if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND build_type MATCHES "^REL" AND NOT HEDDLE_SANITIZE)
+if(HEDDLE_LTO AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND build_type MATCHES "^REL" AND NOT HEDDLE_SANITIZE)
   # The assembler is told too: it writes the folder into the line tables of such objects.
   foreach(target heddle_core heddle_sm_many)
     target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects -Wa,--debug-prefix-map=${PROJECT_BINARY_DIR}=build)

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -103,10 +104,20 @@ unsigned text_distance(const char *a, const char *b) {
     return rows[a_length % 3][b_length];
 }
 
+/* A longer name's beginning with at most one slip in it, and one for what is left out: "l1.size" and "l1.sise" of l1.size_bytes. */
+static unsigned distance_of_beginning(const char *wanted, const char *name) {
+    const size_t length = strlen(wanted);
+    if (length < 4 || length > NAME_MAX_BYTES || strlen(name) <= length)
+        return UINT_MAX;
+    char beginning[NAME_MAX_BYTES + 1];
+    memcpy(beginning, name, length);
+    beginning[length] = '\0';
+    const unsigned slips = text_distance(wanted, beginning);
+    return slips <= 1 ? 1 + slips : UINT_MAX;
+}
+
 void text_nearest_try(struct text_nearest *nearest, const char *wanted, const char *name) {
-    unsigned distance = text_distance(wanted, name);
-    if (distance > 1 && strlen(wanted) >= 4 && strncmp(wanted, name, strlen(wanted)) == 0)
-        distance = 1; /* "l1.size" of l1.size_bytes */
+    const unsigned distance = smallest(text_distance(wanted, name), distance_of_beginning(wanted, name));
     /* A third of the letters wrong is a slip, more is another word. */
     if (distance > 1 + strlen(wanted) / 3)
         return;

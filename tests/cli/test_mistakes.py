@@ -39,6 +39,7 @@ MISTAKES = [
     ("run launch.yaml --divergence", "--divergence needs NAME after it"),
     ("run launch.yaml --divergence pdmo", "no such mechanism (did you mean 'pdom'?); there are:"),
     ("run launch.yaml --gpu gtx-480", "there is no machine 'gtx-480'; did you mean 'gtx480'?"),
+    ("run launch.yaml --set l1.sise=16384", "unknown key 'l1.sise'; did you mean 'l1.size_bytes'?"),
     ("run launch.yaml --set l1.size=16384", "unknown key 'l1.size'; did you mean 'l1.size_bytes'?"),
     ("run launch.yaml --set l1.size_bytes", "'l1.size_bytes' is not KEY=VALUE; 'heddle config show' lists the keys"),
     ("run launch.yaml --set l1.size_bytes=big", "'l1.size_bytes' cannot be 'big': it takes a whole number from"),

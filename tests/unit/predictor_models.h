@@ -16,14 +16,15 @@
 /* ---- models: one thread's branch at a time, nothing packed ---- */
 
 enum { PCS = 64, SHARERS = 64 * 32, HISTORIES = 256, TABLE = 1024 };
-enum state { STRONG_NOT, WEAK_NOT, WEAK_TAKEN, STRONG_TAKEN };
+/* A byte, and tags too (PCs are below 64): a thread has a model of its own, and starting them takes most of the time. */
+enum __attribute__((packed)) state { STRONG_NOT, WEAK_NOT, WEAK_TAKEN, STRONG_TAKEN };
 static const enum state after[4][2] = {
     {STRONG_NOT, WEAK_NOT}, {STRONG_NOT, WEAK_TAKEN}, {WEAK_NOT, STRONG_TAKEN}, {WEAK_TAKEN, STRONG_TAKEN}};
-static bool says_taken(enum state state) { return state == WEAK_TAKEN || state == STRONG_TAKEN; }
+static bool says_taken(unsigned state) { return state == WEAK_TAKEN || state == STRONG_TAKEN; }
 
 struct exception {
     bool used;
-    uint32_t tag;
+    uint8_t tag;
     enum state state;
 };
 
@@ -60,11 +61,12 @@ static void remember(bool *outcomes, bool taken) {
 static void model_start(struct model *model, const struct settings *s) {
     memset(model, 0, sizeof *model);
     for (unsigned i = 0; i < TABLE; i++)
-        model->limited[i] = s->initial;
+        model->limited[i] = (enum state)s->initial;
     for (unsigned i = 0; i < PCS * HISTORIES; i++)
-        model->all[i / HISTORIES][i % HISTORIES] = s->initial;
+        model->all[i / HISTORIES][i % HISTORIES] = (enum state)s->initial;
     for (unsigned bank = 0; bank < 3; bank++) {
-        const enum state begin = strcmp(s->name, "bi-mode") == 0 ? (bank == 1 ? WEAK_TAKEN : WEAK_NOT) : s->initial;
+        const enum state begin =
+            strcmp(s->name, "bi-mode") == 0 ? (bank == 1 ? WEAK_TAKEN : WEAK_NOT) : (enum state)s->initial;
         for (unsigned i = 0; i < TABLE; i++)
             model->banks[bank][i] = begin;
         for (unsigned i = 0; i < PCS * HISTORIES; i++)
@@ -102,7 +104,7 @@ static struct { uint64_t exceptions, exceptions_right, filtered; } model_counts;
 static bool model_yags(struct model *model, const struct settings *s, uint32_t pc, bool taken) {
     enum state *counter = counter_of(model, s, pc);
     const bool rule = says_taken(*counter);
-    const uint32_t tag = pc % (1u << s->tag_bits);
+    const uint8_t tag = (uint8_t)(pc % (1u << s->tag_bits));
     struct exception *found = exception_of(model, s, pc, rule);
     const bool hit = found->used && (!s->caches || found->tag == tag);
     const bool predicted = hit ? says_taken(found->state) : rule;

@@ -286,6 +286,12 @@ static void text_nearest_finds_slips_only(void **state) {
     text_nearest_try(&nearest, "l1.size", "l1.size_bytes");
     assert_string_equal(nearest.best, "l1.size_bytes");
     nearest = (struct text_nearest){0};
+    text_nearest_try(&nearest, "l1.sise", "l1.write");
+    text_nearest_try(&nearest, "l1.sise", "l1.size_bytes");
+    assert_string_equal(nearest.best, "l1.size_bytes");
+    nearest = (struct text_nearest){0};
+    text_nearest_try(&nearest, "l1.sisi", "l1.size_bytes"); /* two slips in seven letters, and the rest is missing */
+    assert_null(nearest.best);
     text_nearest_try(&nearest, "banana", "core.warp_size");
     assert_null(nearest.best);
 }
