@@ -163,9 +163,13 @@ static void refuse_rest(struct turing_coder *coder, struct turing_word rest) {
     turing_refuse(coder, "nothing is known of bit %s", bits);
 }
 
-/* Instructions of sm_90a, whose words nobody here can read, by the PTX that becomes them [XI: every wgmma through ptxas 13.0]. */
+/* Instructions whose words nobody here can read, with the PTX that becomes them, which runs [XI: every form of it through ptxas 13.0]. */
 static const char *name_of_unread(unsigned sm, unsigned opcode) {
     switch (sm == 90 ? opcode : 0) {
+    case 0x1b4: return "UTMALDG (cp.async.bulk.tensor with multicast)";
+    case 0x1b6: return "UTMAREDG (cp.reduce.async.bulk.tensor)";
+    case 0x1b8: return "UTMAPF (cp.async.bulk.prefetch.tensor)";
+    case 0x1b9: return "UTMACCTL (prefetch.tensormap, fence.proxy.tensormap)";
     case 0x1c5: return "WARPGROUP (wgmma.fence, wgmma.wait_group)";
     case 0x1f0: return "HGMMA (wgmma of f16, bf16 and tf32)";
     case 0x1f1: return "IGMMA (wgmma of s8 and u8)";
@@ -184,7 +188,7 @@ bool turing_decode(struct turing_word word, unsigned sm, uint32_t address, struc
     coder.row = turing_find(opcode, form, coder.arch, &row);
     const char *unread = coder.row ? NULL : name_of_unread(sm, opcode);
     if (unread) {
-        turing_refuse(&coder, "%s is not read, 0x%03x of form %u; wgmma runs as PTX", unread, opcode, form);
+        turing_refuse(&coder, "%s is not read, 0x%03x of form %u; it runs as PTX", unread, opcode, form);
         return false;
     }
     if (!coder.row) {
