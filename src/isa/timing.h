@@ -13,6 +13,7 @@ enum timing_pipe {
     TIMING_FMA,  /* f32 */
     TIMING_IMAD, /* products of integers on the same pipe */
     TIMING_HALF,
+    TIMING_TENSOR, /* products of matrices: what the machine says of their shape */
     TIMING_FP64,
     TIMING_XU, /* functions, conversions */
     TIMING_UNIFORM,

@@ -163,6 +163,22 @@ static void refuse_rest(struct turing_coder *coder, struct turing_word rest) {
     turing_refuse(coder, "nothing is known of bit %s", bits);
 }
 
+/* Instructions whose words nobody here can read, with the PTX that becomes them, which runs [XI: every form of it through ptxas 13.0]. */
+static const char *name_of_unread(unsigned sm, unsigned opcode) {
+    switch (sm == 90 ? opcode : 0) {
+    case 0x1b4: return "UTMALDG (cp.async.bulk.tensor with multicast)";
+    case 0x1b6: return "UTMAREDG (cp.reduce.async.bulk.tensor)";
+    case 0x1b8: return "UTMAPF (cp.async.bulk.prefetch.tensor)";
+    case 0x1b9: return "UTMACCTL (prefetch.tensormap, fence.proxy.tensormap)";
+    case 0x1c5: return "WARPGROUP (wgmma.fence, wgmma.wait_group)";
+    case 0x1f0: return "HGMMA (wgmma of f16, bf16 and tf32)";
+    case 0x1f1: return "IGMMA (wgmma of s8 and u8)";
+    case 0x1f2: return "BGMMA (wgmma of b1)";
+    case 0x1f3: return "QGMMA (wgmma of e4m3 and e5m2)";
+    default: return NULL;
+    }
+}
+
 bool turing_decode(struct turing_word word, unsigned sm, uint32_t address, struct turing_inst *out,
                    struct text_line *why) {
     struct turing_coder coder = {.word = word, .arch = turing_arch(sm), .inst = out, .why = why};
@@ -170,6 +186,11 @@ bool turing_decode(struct turing_word word, unsigned sm, uint32_t address, struc
     unsigned row = 0;
     *out = (struct turing_inst){.address = address};
     coder.row = turing_find(opcode, form, coder.arch, &row);
+    const char *unread = coder.row ? NULL : name_of_unread(sm, opcode);
+    if (unread) {
+        turing_refuse(&coder, "%s is not read, 0x%03x of form %u; it runs as PTX", unread, opcode, form);
+        return false;
+    }
     if (!coder.row) {
         turing_refuse(&coder, "sm_%u has no instruction 0x%03x of form %u that is known", sm, opcode, form);
         return false;

@@ -70,13 +70,23 @@ static uint32_t group_interval(const struct sm_params *p, const struct inst *ins
     return cycles > p->wgmma_interval ? cycles : p->wgmma_interval;
 }
 
+/* Of four products, for as many registers of d as there are: a step of native code has some. */
+static uint32_t quads_work(const struct inst *inst, const struct matrix_form *form) {
+    uint32_t present = 0;
+    for (unsigned i = 0; i < inst->dst_count; i++)
+        present += inst->dst[i].kind != OPERAND_NONE ? 1u : 0u;
+    const uint32_t all = (uint32_t)MATRIX_QUAD_COUNT * form->m * form->n * form->k;
+    return all * present / matrix_registers(form, PART_D);
+}
+
 uint32_t sm_tensor_interval(const struct sm_params *p, const struct inst *inst) {
     if (inst->op == OP_WGMMA)
         return group_interval(p, inst);
     const struct matrix_form *form = matrix_form(inst->matrix);
-    const uint32_t products = form->options & MATRIX_QUADS ? MATRIX_QUAD_COUNT : 1;
-    const uint32_t work = products * form->m * form->n * matrix_depth(form), rate = tensor_rate(p, form);
-    return (work + rate - 1) / rate;
+    const uint32_t rate = tensor_rate(p, form);
+    const uint32_t work =
+        form->options & MATRIX_QUADS ? quads_work(inst, form) : (uint32_t)form->m * form->n * matrix_depth(form);
+    return work > rate ? (work + rate - 1) / rate : 1;
 }
 
 uint32_t sm_tensor_latency(const struct sm_params *p, const struct inst *inst) {

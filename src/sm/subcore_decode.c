@@ -40,12 +40,14 @@ static void give_fp64(struct subcore_inst *out, const struct sm_params *p) {
         give_pipe(out, PIPE_FP64, SM_UNIT_DP, BY_FP64, p->interval_dp);
 }
 
-static void give_native(struct subcore_inst *out, const struct inst_timing *said, const struct sm_params *p) {
+static void give_native(struct subcore_inst *out, const struct inst *inst, const struct sm_params *p) {
+    const struct inst_timing *said = &out->said;
     switch ((enum timing_pipe)said->pipe) {
     case TIMING_ALU: give_pipe(out, PIPE_ALU, SM_UNIT_INT, BY_ALU, p->interval_int); break;
     case TIMING_FMA: give_pipe(out, PIPE_FP32, SM_UNIT_SP, BY_FMA, p->interval_fp); break;
     case TIMING_IMAD: give_pipe(out, PIPE_FMA, SM_UNIT_SP, BY_FMA, p->interval_int_mul); break;
     case TIMING_HALF: give_pipe(out, PIPE_HALF, SM_UNIT_SP, BY_HALF, p->interval_fp); break;
+    case TIMING_TENSOR: give_unit(out, PIPE_TENSOR, sm_tensor_interval(p, inst), sm_tensor_latency(p, inst)); break;
     case TIMING_FP64: give_fp64(out, p); break;
     case TIMING_XU: give_unit(out, PIPE_XU, p->interval_sfu, p->latency_sfu); break;
     case TIMING_UNIFORM: give_pipe(out, PIPE_UNIFORM, SM_UNIT_INT, BY_ALU, p->interval_int); break;
@@ -270,7 +272,7 @@ static void decode_inst(struct code_lister *list, struct subcore_inst *all, uint
                                      .least_counter = TIMING_NO_COUNTER};
     if (module->timing) {
         out->said = module->timing[pc];
-        give_native(out, &out->said, list->params);
+        give_native(out, inst, list->params);
     } else
         give_internal(out, inst, &list->timed[chief], list->params);
     for (uint32_t i = pc; i < out->next; i++)

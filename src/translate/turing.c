@@ -18,7 +18,7 @@ struct turing_kernel {
 
 /* ---- registers ---- */
 
-/* R registers up to the highest that a word names, and three behind it, for vectors. */
+/* R registers up to the highest that a word names, and three behind it, for vectors; of matrices of doubles fifteen. */
 static const struct register_file *make_file(const struct turing_kernel *k, struct arena *scratch) {
     uint32_t registers = 1;
     bool is_uniform = false, has_rpc = false;
@@ -27,8 +27,9 @@ static const struct register_file *make_file(const struct turing_kernel *k, stru
             const struct turing_operand *operand = &k->code[i].operands[n];
             const bool has_register =
                 operand->kind == TURING_REGISTER || operand->kind == TURING_MEMORY || operand->kind == TURING_CONSTANT;
-            if (has_register && operand->reg != TURING_RZ && operand->reg >= registers)
-                registers = operand->reg + 1u;
+            const uint32_t behind = operand->reg + (k->code[i].row == TURING_DMMA ? 13u : 1u);
+            if (has_register && operand->reg != TURING_RZ && behind > registers)
+                registers = behind;
             has_rpc |= turing_row(k->code[i].row)->meaning == TURING_MEANS_RPCMOV;
             is_uniform |= operand->kind == TURING_UNIFORM || operand->kind == TURING_UPREDICATE || operand->uniform;
         }
@@ -224,8 +225,8 @@ static void put_inst(struct translation *t, const struct turing_inst *inst) {
     if (!is_guarded && inst->guard_inverted) /* it never holds */
         translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);
     else if (!turing_integer(t) && !turing_float(t) && !turing_half(t) && !turing_convert(t) && !turing_memory(t) &&
-             !turing_atomic(t) && !turing_barrier(t) && !turing_warp(t) && !turing_texture(t) && !turing_surface(t) &&
-             !turing_control_flow(t))
+             !turing_atomic(t) && !turing_barrier(t) && !turing_warp(t) && !turing_matrix(t) && !turing_texture(t) &&
+             !turing_surface(t) && !turing_control_flow(t))
         translate_refuse(t, "it is not executed yet");
     if (t->failed) { /* it keeps its place, and more are looked at */
         t->code.count = t->first;

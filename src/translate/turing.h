@@ -115,6 +115,7 @@ bool turing_convert(struct translation *t);
 bool turing_memory(struct translation *t);
 bool turing_atomic(struct translation *t);
 bool turing_barrier(struct translation *t);
+bool turing_matrix(struct translation *t);
 bool turing_texture(struct translation *t);
 bool turing_surface(struct translation *t);
 bool turing_warp(struct translation *t);

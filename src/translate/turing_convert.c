@@ -194,11 +194,74 @@ static void f2ip(struct translation *t) {
                 bytes[1], turing_plain(t, 3, TYPE_B32));
 }
 
+/* Two floats of 8 bits: of two f32, A above B, with nothing to merge; of two halves in B. [X: cvt of such floats through ptxas] */
+static void pack_eighths(struct translation *t) {
+    enum { E5M2 = 2, FROM_HALVES = 1 };
+    const unsigned from = turing_word_of(t, TURING_WORDS_UNPACK_TYPE);
+    const bool merges = turing_word_of(t, TURING_WORDS_PACK), is_single = from != FROM_HALVES;
+    const struct operand c = merges ? turing_plain(t, 3, TYPE_B32) : translate_number(0);
+    const struct operand a = merges ? turing_plain(t, 1, TYPE_F32) : translate_number(0);
+    if (from > FROM_HALVES || is_single != merges || c.kind != OPERAND_IMM || c.imm ||
+        !turing_word_of(t, TURING_WORDS_SATFINITE)) {
+        translate_refuse(t, "these floats of 8 bits");
+        return;
+    }
+    const struct operation operation = {.op = OP_CVT,
+                                        .type = turing_word_of(t, TURING_WORDS_PACK_TYPE) == E5M2 ? TYPE_E5M2X2
+                                                                                                  : TYPE_E4M3X2,
+                                        .stype = is_single ? TYPE_F32 : TYPE_F16X2,
+                                        .rounding = ROUND_RN,
+                                        .flags = turing_flag_of(t, TURING_WORDS_RELU, FLAG_RELU)};
+    if (is_single)
+        translate_2(t, operation, turing_target(t, 0), a, turing_number(t, 2, TYPE_F32));
+    else
+        translate_1(t, operation, turing_target(t, 0), turing_plain(t, 2, TYPE_B32));
+}
+
+/* Two halves of the floats of 8 bits in the lower or the upper half of B. */
+static void unpack_eighths(struct translation *t) {
+    enum { FROM_E5M2 = 2, UPPER = 6 };
+    struct operand b = turing_plain(t, 2, TYPE_B32);
+    if (turing_word_of(t, TURING_WORDS_PACK_FP8) == UPPER) {
+        const struct operand upper = translate_scratch(t);
+        translate_2(t, (struct operation){.op = OP_SHR, .type = TYPE_U32}, upper, b, translate_number(16));
+        b = upper;
+    }
+    translate_1(t,
+                (struct operation){.op = OP_CVT,
+                                   .type = TYPE_F16X2,
+                                   .stype = turing_word_of(t, TURING_WORDS_UNPACK_TYPE) == FROM_E5M2 ? TYPE_E5M2X2
+                                                                                                     : TYPE_E4M3X2,
+                                   .rounding = ROUND_RN,
+                                   .flags = turing_flag_of(t, TURING_WORDS_RELU, FLAG_RELU)},
+                turing_target(t, 0), b);
+}
+
+/* F2FP with floats of 8 bits; false: there are none. */
+static bool f2fp_eighths(struct translation *t) {
+    enum { PACKS = 1, UNPACKS_FROM = 2 };
+    const unsigned way = turing_word_of(t, TURING_WORDS_PACK_FP8);
+    const bool is_packed = turing_word_of(t, TURING_WORDS_PACK_TYPE) > 1,
+               is_unpacked = turing_word_of(t, TURING_WORDS_UNPACK_TYPE) >= UNPACKS_FROM;
+    if (turing_rounding(t) != ROUND_RN || turing_word_of(t, TURING_WORDS_H1) || turing_word_of(t, TURING_WORDS_TF32))
+        return false;
+    if (way == PACKS && is_packed && !is_unpacked)
+        pack_eighths(t);
+    else if (way > PACKS && is_unpacked && !is_packed && !turing_word_of(t, TURING_WORDS_PACK) &&
+             !turing_word_of(t, TURING_WORDS_SATFINITE))
+        unpack_eighths(t);
+    else
+        return false;
+    return true;
+}
+
 /* Two halves, A above B, or one. */
 static void f2fp(struct translation *t) {
     const unsigned type = turing_word_of(t, TURING_WORDS_PACK_TYPE);
     const bool has_bytes = type > 1 || turing_word_of(t, TURING_WORDS_UNPACK_TYPE) ||
                            turing_word_of(t, TURING_WORDS_PACK_FP8) || turing_word_of(t, TURING_WORDS_SATFINITE);
+    if (f2fp_eighths(t))
+        return;
     const bool merges = turing_word_of(t, TURING_WORDS_PACK);
     const struct operand c = merges ? turing_plain(t, 3, TYPE_B32) : translate_number(0);
     if (has_bytes || c.kind != OPERAND_IMM || c.imm || turing_word_of(t, TURING_WORDS_TF32) ||

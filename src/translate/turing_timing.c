@@ -5,6 +5,8 @@
 #include "translate/turing.h"
 
 static enum timing_pipe pipe_of(const struct turing_inst *inst) {
+    if (inst->row == TURING_MOVM) /* between lanes, as a shuffle */
+        return TIMING_MEMORY;
     switch ((enum turing_unit)turing_row(inst->row)->unit) {
     case TURING_UNIT_FMA: {
         const enum turing_row_id row = (enum turing_row_id)inst->row;
@@ -13,8 +15,8 @@ static enum timing_pipe pipe_of(const struct turing_inst *inst) {
     }
     case TURING_UNIT_FP64: return TIMING_FP64;
     case TURING_UNIT_HALF:
-    case TURING_UNIT_HALF_TENSOR:
-    case TURING_UNIT_TENSOR: return TIMING_HALF;
+    case TURING_UNIT_HALF_TENSOR: return TIMING_HALF;
+    case TURING_UNIT_TENSOR: return TIMING_TENSOR;
     case TURING_UNIT_XU:
     case TURING_UNIT_XU_WIDE: return TIMING_XU;
     case TURING_UNIT_UNIFORM:

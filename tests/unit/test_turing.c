@@ -89,6 +89,29 @@ static void words_have_the_text_that_others_print(void **state) {
     report_free(&report);
 }
 
+/* Words that ptxas 13.0 makes for sm_90 and sm_90a. */
+static void what_is_not_read_is_refused_by_name(void **state) {
+    (void)state;
+    static const struct {
+        struct turing_word word;
+        const char *name;
+    } cases[] = {
+        {{0x00000000000079c5, 0x004fcc0000000000}, "WARPGROUP"}, {{0x00200000081879f0, 0x000fe60008000818}, "HGMMA"},
+        {{0x00200000081879f1, 0x000fe60008041018}, "IGMMA"},     {{0x00200000081879f2, 0x000fe60008014018}, "BGMMA"},
+        {{0x00000000081879f3, 0x000fe60008001818}, "QGMMA"},     {{0x00000008040073b4, 0x0005e40008008806}, "UTMALDG"},
+        {{0x00000008040073b6, 0x0005e40008008000}, "UTMAREDG"},  {{0x00000006040075b8, 0x0003f00008008000}, "UTMAPF"},
+        {{0x00000000040079b9, 0x0001e40008040000}, "UTMACCTL"}};
+    struct turing_inst inst;
+    char why[TEXT];
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_false(decodes(cases[i].word, 90, 0, &inst, why));
+        assert_int_equal(strncmp(why, cases[i].name, strlen(cases[i].name)), 0);
+        assert_non_null(strstr(why, "it runs as PTX"));
+        assert_false(decodes(cases[i].word, 89, 0, &inst, why));
+        assert_null(strstr(why, "as PTX"));
+    }
+}
+
 /* Fields by hand, from their places: guard, registers, immediates, control. */
 static void fields_stand_where_they_are_said_to(void **state) {
     (void)state;
@@ -339,6 +362,7 @@ int main(void) {
         cmocka_unit_test(fields_stand_where_they_are_said_to),
         cmocka_unit_test(targets_are_relative_to_the_next_instruction),
         cmocka_unit_test(words_have_the_text_that_others_print),
+        cmocka_unit_test(what_is_not_read_is_refused_by_name),
         cmocka_unit_test(what_is_not_known_is_refused),
         cmocka_unit_test(what_does_not_fit_is_not_encoded),
         cmocka_unit_test(what_is_decoded_is_encoded_as_it_was),

@@ -172,24 +172,6 @@ static void relocations_in_code_are_read(void **state) {
     }
 }
 
-static void running_it_is_refused_by_name(void **state) {
-    (void)state;
-    struct arena arena = {0};
-    struct report report = {0};
-    struct module *module = NULL;
-    size_t length;
-    const uint8_t *bytes = load(&arena, "copies", 86, &length);
-    assert_int_equal(cubin_load("copies.cubin", (const char *)bytes, length, &module, &report), STATUS_OK);
-    const struct function *kernel = module_find(module, "copies");
-    assert_non_null(kernel);
-    assert_non_null(kernel->refused);
-    assert_non_null(strstr(kernel->refused, "copies.cubin:21: error: unsupported: it is not executed yet\n"
-                                            "  /*00d0*/ LDSM.16.M88.4 R16, [R9]\n"));
-    module_free(module);
-    report_free(&report);
-    arena_free(&arena);
-}
-
 /* Where the code of a file's kernel begins. */
 static uint8_t *code_of(struct arena *arena, uint8_t *bytes, size_t length) {
     struct report report = {0};
@@ -200,6 +182,29 @@ static uint8_t *code_of(struct arena *arena, uint8_t *bytes, size_t length) {
             return bytes + file.sections[i].offset;
     fail_msg("no code");
     return NULL;
+}
+
+static void running_it_is_refused_by_name(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct report report = {0};
+    struct module *module = NULL;
+    size_t length;
+    uint8_t *bytes = load(&arena, "copies", 86, &length);
+    struct turing_text text = {.text = "FSWZADD R16, R9, R9, PPPPPPPP", .sm = 86};
+    struct turing_inst inst;
+    assert_true(turing_parse(&text, &inst));
+    memcpy(code_of(&arena, bytes, length) + 0xd0, &text.word, sizeof text.word);
+    assert_int_equal(cubin_load("copies.cubin", (const char *)bytes, length, &module, &report), STATUS_OK);
+    const struct function *kernel = module_find(module, "copies");
+    assert_non_null(kernel);
+    assert_non_null(kernel->refused);
+    assert_non_null(strstr(kernel->refused,
+                           "copies.cubin:21: error: unsupported: which lanes its signs belong to is not known\n"
+                           "  /*00d0*/ FSWZADD R16, R9, R9, PPPPPPPP\n"));
+    module_free(module);
+    report_free(&report);
+    arena_free(&arena);
 }
 
 static void unknown_words_are_refused_by_place(void **state) {

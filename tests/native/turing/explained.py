@@ -169,6 +169,7 @@ REASONS = (
 ORDERS = (
     (r"atom\..*(shared\.)?(min|max|exch|cas)\.\w*64 #\d$", r"^buffer 1 at ", lambda facts: facts["order"],
      "64 bits of shared memory are changed in a loop of ATOMS.CAST.SPIN: lanes that change the same word come in an order of their own, which there is"),
+    (r"cvt\.rna\.tf32\.f32$", r": 0x7fc00000, expected 0x7fffffff", lambda facts: True, "a NaN keeps its upper bits; PTX leaves them open"),
     (r"brkpt$", r"stopped: trap\n", lambda facts: True, "BPT.TRAP, as of a trap, is made of it"),
 )
 # What is refused, with what the refusal says

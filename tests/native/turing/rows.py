@@ -10,8 +10,9 @@ DEFINITIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..
 ARCHS = {"ALL": (75, 80, 86, 89, 90), "TO_89": (75, 80, 86, 89), "FROM_80": (80, 86, 89, 90), "FROM_89": (89, 90), "ONLY_75": (75,), "ONLY_89": (89,),
          "ONLY_90": (90,)}
 FORMS = {"FB": (1, 4, 5, 6), "FC": (1, 2, 3, 7), "FALL": (1, 2, 3, 4, 5, 6, 7), **{f"F{i}": (i,) for i in range(1, 8)}}
-# later: matrices, bulk copies; textures and surfaces: tests/native/images
-LATER = re.compile(r"[HIBDQ]MMA|MOVM|LDSM|STSM|TEX|TLD|TXD|TXQ|SULD|SUST|SURED|UTMA|UBLK|STAS|TMML")
+# later: bulk copies; textures and surfaces: tests/native/images
+LATER = re.compile(r"TEX|TLD|TXD|TXQ|SULD|SUST|SURED|UTMA|UBLK|STAS|TMML")
+MATRICES = re.compile(r"[HIBDQ]MMA|MOVM|LDSM|STSM|F2FP$")
 
 # refused by name: states of a warp, an addition whose signs nobody knows (rest.py holds them to it)
 REFUSED = {"FSWZADD", "BMOV_FROM_STATE", "BMOV_TO_STATE"}
@@ -95,14 +96,16 @@ def executed(cubin, kernel, addresses, sm):
 
 
 def executed_in(code, addresses, sm):
-    """(row, form) of the instructions at these addresses."""
+    """(row, form) of the instructions at these addresses; of matrices with the bits of their words, which say shapes and elements."""
     out = set()
     for address in addresses:
         if address + 16 > len(code):
             continue
-        low = struct.unpack_from("<H", code, address)[0]
+        low, high = struct.unpack_from("<H6xQ", code, address)
         row = find(low & 0x1FF, low >> 9 & 7, sm)
-        if row:
+        if row and MATRICES.match(row.name):
+            out |= {(row.name, (low >> 9 & 7, 72, high >> 8 & 0x3FF)), (row.name, (low >> 9 & 7, 82, high >> 18 & 0x1FF))}
+        elif row:
             out.add((row.name, low >> 9 & 7))
     return out
 
@@ -131,8 +134,8 @@ class Table:
         """How many rows that are run were not executed."""
         wanted = [row for row in ROWS if not LATER.match(row.name) and row.name not in REFUSED]
         missing = [row for row in wanted if not self.seen[row.name]]
-        print(f"{len(wanted) - len(missing)} of {len(wanted)} rows of turing.def executed with values from elsewhere; matrices, textures, surfaces and "
-              f"bulk copies are left out, and {len(REFUSED)} rows that are refused by name")
+        print(f"{len(wanted) - len(missing)} of {len(wanted)} rows of turing.def executed with values from elsewhere; textures, surfaces and bulk copies "
+              f"are left out, and {len(REFUSED)} rows that are refused by name")
         for row in missing:
             print(f"  not executed: {row.name} ({row.meaning}, sm_{'/'.join(map(str, row.sms))})")
         for name in sorted(REFUSED & set(self.seen)):
