@@ -79,6 +79,7 @@ struct exec_command {
     const char *results; /* the folder of the logs of the run under way */
     bool is_again;       /* in a round of the sample: what it writes was written before */
     int code;            /* the program's exit status */
+    struct exec_live live;
 };
 
 /* ---- before ---- */
@@ -231,10 +232,12 @@ static void set_environment(struct exec_command *e) {
 
 static int run_program(struct exec_command *e, const struct signals *signals, struct report *report) {
     const bool sees = !arguments_has(e->arguments, "quiet") && isatty(STDERR_FILENO);
+    e->live.round++;
     const struct exec_program program = {
         .words = e->arguments->operands,
         .results = e->results,
         .keeper = &e->keeper,
+        .live = &e->live,
         .shown = {.launches = sees, .compiles = sees || arguments_has(e->arguments, "verbose")},
         .is_silent = e->is_again,
     };
@@ -340,6 +343,16 @@ static void save(void *context) {
     session_folder_remove(&e->arguments->arena, e->folder);
 }
 
+/* In a copy of this process: what the logs hold by now. */
+static char *partial_report(void *context, size_t *length) {
+    struct exec_command *e = context;
+    struct session_sum sum;
+    struct report report = {0};
+    fold(e, &sum, &report);
+    json_object_set_new(sum.document, "complete", json_false());
+    return result_seal(sum.document, &e->arguments->arena, length);
+}
+
 static int exec_main(struct arguments *arguments) {
     struct exec_command e = {.arguments = arguments};
     struct report report = {0};
@@ -350,10 +363,20 @@ static int exec_main(struct arguments *arguments) {
         set_environment(&e);
         signals_take(&signals);
         e.start = team_clock_seconds();
+        e.live =
+            (struct exec_live){.name = file_name(arguments->operands[0]),
+                               .gpu = e.machine.name,
+                               .in_time = !e.functional,
+                               .no_report =
+                                   e.sample.is_on ? "of a program under --sample there are no partial reports" : NULL,
+                               .report = partial_report,
+                               .context = &e};
+        exec_live_begin(&e.live);
         if (!getenv(CHILD_IN_CARE)) /* whoever has care of us keeps nothing of what is killed, and clears up */
             keeper_start(&e.keeper, save, &e);
         code = e.code = run_program(&e, &signals, &report);
         const enum status sampled = code < 0 ? STATUS_OK : sample_program(&e, &signals, &report);
+        exec_live_end(&e.live, e.results);
         status = code < 0 ? STATUS_INVALID : show(&e, &report);
         status = sampled ? sampled : status;
         keeper_dismiss(&e.keeper); /* before the logs go that it would read */

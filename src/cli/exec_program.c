@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t program_running; /* its process; 0: none, not yet or no more */
@@ -41,20 +41,23 @@ void signals_give_back(const struct signals *s) {
         sigaction(ending[i], &s->before[i], NULL);
 }
 
-/* Its end; meanwhile progress is shown, if it is observed. */
+/* Its end; meanwhile progress is shown, if it is observed, and told to who asks. Without a descriptor of the process (Linux before 5.3)
+ * its end is looked for ten times a second. */
 static int wait_for(const struct exec_program *program, pid_t process) {
     struct exec_progress shown = program->shown;
-    const struct timespec tenth = {.tv_nsec = 100000000};
+    const int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
+    const bool is_shown = shown.compiles || descriptor < 0;
     int state = 0;
     for (unsigned turn = 1;; turn++) {
-        const pid_t ended = waitpid(process, &state, shown.compiles ? WNOHANG : 0);
+        const pid_t ended = waitpid(process, &state, WNOHANG);
         if (ended == process || (ended < 0 && errno != EINTR))
             break;
-        if (ended == 0)
-            nanosleep(&tenth, NULL);
-        if (ended == 0)
+        exec_live_wait(program->live, program->results, descriptor, is_shown);
+        if (shown.compiles)
             exec_progress_show(&shown, program->results, turn);
     }
+    if (descriptor >= 0)
+        close(descriptor);
     exec_progress_clear(&shown);
     return state;
 }

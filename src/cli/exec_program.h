@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "cli/exec_keeper.h"
+#include "cli/exec_live.h"
 #include "cli/exec_progress.h"
 
 enum { SIGNALS_ENDING = 4 };
@@ -26,6 +27,7 @@ struct exec_program {
     const char *results;      /* the folder of the logs of this run */
     const struct keeper *keeper;
     struct exec_progress shown; /* what of its progress */
+    struct exec_live *live;     /* who is told of it */
     bool is_silent;             /* it reads nothing, and what it prints is thrown away */
 };
 

@@ -25,6 +25,9 @@ static const struct said environment[] = {
     {"HEDDLE_STORE, XDG_DATA_HOME",
      "Where results of sweeps are kept: the first, else the folder heddle/store of the second, else "
      "~/.local/share/heddle/store"},
+    {"HEDDLE_LIVE, XDG_RUNTIME_DIR",
+     "Where runs listen for heddle-top(1): the first, or not at all where it is 'off'; else the folder heddle of the "
+     "second, else /tmp/heddle-UID"},
     {"XDG_CACHE_HOME", "Compiled kernels are kept in its folder heddle, else in ~/.cache/heddle"},
     {NULL, NULL},
 };

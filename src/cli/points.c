@@ -7,8 +7,10 @@
 
 #include "base/team.h"
 #include "base/text.h"
-#include "cli/watch.h"
 #include "base/words.h"
+#include "cli/live.h"
+#include "result/parts.h"
+#include "result/timed.h"
 
 enum { POINTS_MEMORY_MIN = 16 << 20 };
 
@@ -29,11 +31,40 @@ enum status points_size(struct arguments *arguments, const char **size, struct r
     return STATUS_OK;
 }
 
-static void show_progress(void *watcher, const struct execute_progress *progress) {
-    const double *start = watcher;
+/* Points under way, on the terminal and for heddle top. */
+struct observed {
+    const char *name, *store;
+    double start;
+    bool shows;
+    struct live live;
+};
+
+static json_t *state(const struct observed *observed, const struct execute_progress *progress) {
     struct arena arena = {0};
     const uint64_t done = progress->kept + progress->failed + progress->lost;
-    const double elapsed = team_clock_seconds() - *start;
+    const double elapsed = team_clock_seconds() - observed->start;
+    json_t *out = json_object();
+    json_object_set_new(out, "kind", json_string("sweep"));
+    json_object_set_new(out, "pid", json_integer(getpid()));
+    json_object_set_new(out, "name", result_text(&arena, observed->name));
+    json_object_set_new(out, "store", result_text(&arena, observed->store));
+    json_object_set_new(out, "ended", json_false());
+    json_object_set_new(out, "seconds", json_real(elapsed));
+    json_object_set_new(out, "seconds_left",
+                        done ? json_real(elapsed / (double)done * (double)(progress->total - done)) : json_null());
+    json_object_set_new(out, "points", result_count(progress->total));
+    json_object_set_new(out, "kept", result_count(progress->kept));
+    json_object_set_new(out, "failed", result_count(progress->failed));
+    json_object_set_new(out, "lost", result_count(progress->lost));
+    json_object_set_new(out, "running", result_count(progress->running));
+    arena_free(&arena);
+    return out;
+}
+
+static void show_progress(const struct observed *observed, const struct execute_progress *progress) {
+    struct arena arena = {0};
+    const uint64_t done = progress->kept + progress->failed + progress->lost;
+    const double elapsed = team_clock_seconds() - observed->start;
     fputs("\r\033[K", stderr);
     print(stderr, "%s of %s points", with_commas(&arena, done), with_commas(&arena, progress->total));
     if (progress->failed + progress->lost)
@@ -43,6 +74,19 @@ static void show_progress(void *watcher, const struct execute_progress *progress
         print(stderr, ", %s left", points_duration(&arena, elapsed / (double)done * (double)(progress->total - done)));
     fflush(stderr);
     arena_free(&arena);
+}
+
+static void observe(void *watcher, const struct execute_progress *progress) {
+    struct observed *observed = watcher;
+    const double now = team_clock_seconds();
+    if (observed->shows)
+        show_progress(observed, progress);
+    if (!live_is_due(&observed->live, now))
+        return;
+    if (live_look(&observed->live, now))
+        live_tell(&observed->live, state(observed, progress));
+    live_report(&observed->live, now,
+                "of a sweep 'heddle sweep collect' makes the table of all that is stored, at any time");
 }
 
 static void print_summary(struct arena *arena, const char *name, uint64_t before, const struct plan *all,
@@ -215,9 +259,10 @@ enum status points_run(struct arguments *arguments, const struct store *store, c
     enum status status = read_backend(arguments, &backend, report);
     if (status)
         return status;
-    double start = team_clock_seconds();
-    backend.local.watch = shows ? show_progress : NULL;
-    backend.local.watcher = &start;
+    struct observed observed = {.name = name, .store = store->folder, .start = team_clock_seconds(), .shows = shows};
+    live_begin(&observed.live, observed.start);
+    backend.local.watch = observe;
+    backend.local.watcher = &observed;
     backend.slurm.name = name;
     backend.slurm.execute = backend.local;
     backend.slurm.say = quiet ? NULL : say;
@@ -225,11 +270,12 @@ enum status points_run(struct arguments *arguments, const struct store *store, c
     const uint64_t before = look(plans, count, store).done;
     points_damaged(store, plans, count, "is run again", report);
     status = execute(&backend, store, plans, count, &progress, report);
+    live_end(&observed.live, state(&observed, &progress));
     if (shows)
         fputs("\r\033[K", stderr);
     const struct plan all = look(plans, count, store);
     if (!quiet && all.distinct)
-        print_summary(&arguments->arena, name, before, &all, &progress, team_clock_seconds() - start);
+        print_summary(&arguments->arena, name, before, &all, &progress, team_clock_seconds() - observed.start);
     if (status == STATUS_STOPPED)
         report_add(report, status, "stopped%s; the same command goes on where it was",
                    backend.is_slurm ? " waiting: tasks stay in Slurm's queue, 'scancel' ends them" : "");

@@ -10,6 +10,7 @@
 #include "cli/comparison.h"
 #include "cli/energy.h"
 #include "cli/summary.h"
+#include "cli/watch_live.h"
 
 static const struct option options[] = {
     {"functional", 0, NULL, "run without time: what instructions do, and nothing of when"},
@@ -50,6 +51,14 @@ static const struct option options[] = {
     OPTION_END,
 };
 
+/* This is a copy of the run, for a partial report. */
+static void end_copy(struct run_command *s, struct report *report) {
+    size_t length = 0;
+    const double seconds = team_clock_seconds() - s->watch.start;
+    const char *text = result_write(&s->run, false, seconds, &s->arguments->arena, &length, report);
+    watch_live_report(&s->watch, text, length);
+}
+
 static enum status launch_all(struct run_command *s, bool prints, struct report *report) {
     enum status status = STATUS_OK;
     while (!status && s->run.done < s->file.launch_count) {
@@ -62,6 +71,9 @@ static enum status launch_all(struct run_command *s, bool prints, struct report 
         if (s->is_watched)
             s->run.launches[s->run.done].issues = &s->timeline.observer;
         status = run_next(&s->run, report);
+        watch_between(&s->watch);
+        if (s->watch.report_to >= 0)
+            end_copy(s, report);
         if (s->is_watched && result->timed)
             timeline_launch_ended(&s->timeline, result->timed->cycles);
         if (result->output && prints)
@@ -75,11 +87,9 @@ static enum status launch_all(struct run_command *s, bool prints, struct report 
 /* As it is on the command line. */
 static enum status launch_timed(struct run_command *s, bool prints, struct report *report) {
     watch_begin(&s->watch, &s->run, s->file.launch_count, s->quiet);
-    if (!s->run_options.in_time) /* a functional run has nobody to ask: signals act as ever */
-        watch_end(&s->watch);
+    s->watch.no_report = s->samples ? "of a run with --sample there are no partial reports" : NULL;
     const enum status status = launch_all(s, prints, report);
-    if (s->run_options.in_time)
-        watch_end(&s->watch);
+    watch_end(&s->watch);
     return status;
 }
 
@@ -106,10 +116,12 @@ static enum status sample_rounds(struct run_command *s, struct sample *sample, s
     while (!status && sample_next(sample)) {
         struct run round = {0};
         status = reopen(s, &round, report);
-        watch_begin(&s->watch, &round, s->file.launch_count, s->quiet);
-        if (!status)
+        if (!status) {
+            watch_begin(&s->watch, &round, s->file.launch_count, s->quiet);
+            s->watch.no_report = "of a run with --sample there are no partial reports";
             status = sample_run_round(sample, &round, report);
-        watch_end(&s->watch);
+            watch_end(&s->watch);
+        }
         run_close(&round);
     }
     return status;

@@ -35,11 +35,14 @@ enum status net_create(struct net *net, struct arena *arena, const struct gpu *g
     return crossbar_create(&net->crossbar, arena, config->crossbar, &shape, report);
 }
 
-static uint32_t destination(const struct net *net, const struct packet *packet) {
-    if (!net->to_slices)
-        return packet->sm;
-    return address_map_chip(net->map, packet->address) * net->slices +
-           slice_map_slice(net->map, net->slices, packet->address);
+static inline uint32_t destination(const struct net *net, const struct packet *packet) {
+    return net->to_slices ? packet->slice : packet->sm;
+}
+
+void net_route(const struct net *net, uint32_t sm) {
+    for (struct packet *packet; (packet = link_unseen(net->in[sm])) != NULL;)
+        packet->slice = (uint16_t)(address_map_chip(net->map, packet->address) * net->slices +
+                                   slice_map_slice(net->map, net->slices, packet->address));
 }
 
 /* What a message counts for on the way: data go with stores and with replies to loads. */

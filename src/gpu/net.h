@@ -25,6 +25,9 @@ struct net {
 /* Of the machine's links, which are made as new. `to_slices`: from SMs to L2 slices, else the other way. */
 enum status net_create(struct net *net, struct arena *arena, const struct gpu *gpu, bool to_slices,
                        struct report *report);
+/* To slices: where what the SM sent goes, which who runs the SM finds out, so that the crossbar need not: it is one part, and the longest.
+ * In every epoch of the SM, when it is over. */
+void net_route(const struct net *net, uint32_t sm);
 void net_run(struct net *net, uint64_t from, uint64_t to);
 /* Between epochs: the first cycle at which there is something to do; any cycle up to `enough` stands for all of them. */
 uint64_t net_next(const struct net *net, uint64_t enough);

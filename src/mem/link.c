@@ -39,6 +39,7 @@ enum status link_create(struct link **out, struct arena *arena, const struct lin
 
 void link_reset(struct link *link) {
     link->sent_slots = link->credited_slots = link->taken_known = link->taken_slots = link->sent_known = 0;
+    link->seen_slots = 0;
     link->arrival_next = NO_CYCLE;
     link->credits = link->params.capacity_units;
     link->sent = link->received = (struct link_counts){0};

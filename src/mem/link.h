@@ -58,6 +58,7 @@ struct link {
     uint64_t taken_known;            /* slots the receiver had taken at the last exchange */
     uint32_t credits;                /* units; at most the capacity */
     struct link_counts sent;
+    uint64_t seen_slots; /* of those filled, as many have been looked at by link_unseen */
     /* the receiver's half */
     alignas(64) uint64_t taken_slots; /* the next slot to take */
     uint64_t sent_known;              /* slots filled at the last exchange */
@@ -123,6 +124,11 @@ static inline void *link_put(struct link *link, uint64_t cycle, uint32_t units, 
     slot->bytes = bytes;
     link_count(&link->sent, units, bytes);
     return slot->item;
+}
+
+/* Sender, before the next exchange: an item sent since this was last asked that it may still write to; NULL: no more. */
+static inline void *link_unseen(struct link *link) {
+    return link->seen_slots == link->sent_slots ? NULL : link_slot(link, link->seen_slots++)->item;
 }
 
 /* Sender: copies the item. False, and nothing is sent, when its units (at least 1) exceed the room: the sender must have

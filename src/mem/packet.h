@@ -18,6 +18,7 @@ struct packet {
     uint8_t sectors;        /* 32 B parts of the 128 B line at `address` rounded down, bit 0 the first */
     bool row_hint;          /* reads: another of the same DRAM row follows soon */
     bool leaves_first;      /* the first of its set to leave the L2 */
+    uint16_t slice;         /* on the way to it: the machine's, written when its SM's epoch is over (net_route) */
 };
 
 #endif

@@ -15,6 +15,7 @@
 #include "launch/run.h"
 #include "machine/plugin.h"
 #include "result/guest_check.h"
+#include "result/guest_live.h"
 #include "result/guest_record.h"
 #include "result/guest_sample.h"
 
@@ -39,6 +40,7 @@ struct session_recording {
     void (*hold)(void *owner);
     void *owner;
     struct guest_check *check; /* NULL: nobody asked */
+    struct guest_live *live;   /* NULL: the host refused */
     pid_t process;             /* a fork takes the records along, but they are its parent's */
     const char *kernel;        /* of the launch under way */
     time_t told;               /* when its progress was last written down */
@@ -136,6 +138,7 @@ struct session_recording *guest_recording_create(struct recorder *recorder, void
     recording->log = (struct session_log){.in_time = !recorder->settings.functional,
                                           .path = arena_printf(&arena, "%s" SESSION_LOG, name)};
     recording->check = guest_check_create(arena_printf(&arena, "%s" SESSION_CHECK, name), recorder->is_opencl);
+    recording->live = guest_live_create(arena_printf(&arena, "%s" GUEST_LIVE, name), &arena);
     recording->arena = arena;
     return recording;
 }
@@ -155,6 +158,7 @@ void guest_recording_destroy(struct session_recording *recording) {
     pthread_mutex_unlock(&recorder->lock);
     if (is_own(recording))
         guest_check_free(recording->check);
+    guest_live_destroy(recording->live);
     struct arena arena = recording->arena; /* it holds the recording */
     arena_free(&arena);
 }
@@ -231,6 +235,7 @@ void guest_watch_compiler(struct recorder *recorder) {
 static bool write_progress(void *watcher, const struct launch_progress *progress) {
     struct session_recording *recording = watcher;
     const time_t now = time(NULL);
+    guest_live_progress(recording->live, progress);
     if (now == recording->told)
         return true;
     recording->told = now;
@@ -247,6 +252,8 @@ static bool write_progress(void *watcher, const struct launch_progress *progress
 }
 
 static void watch(struct session_recording *recording, struct launch *launch) {
+    if (is_own(recording))
+        guest_live_begin(recording->live, launch->kernel->name);
     if (!is_own(recording) || !launch->in_time)
         return;
     recording->kernel = launch->kernel->name;
@@ -298,6 +305,7 @@ enum status guest_launch(struct device *device, struct guest_launch *run, struct
             session_log_remark(&recording->log, result.remarks);
         if (stopped)
             session_log_fault(&recording->log, stopped);
+        guest_live_end(recording->live, &result, recording->log.in_time);
         session_log_launch(&recording->log, run->entry, run->launch, &result, device_host_threads(device));
     }
     arena_free(&arena);

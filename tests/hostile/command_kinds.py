@@ -9,8 +9,8 @@ from inputs import ANY, EXTREMES, REFUSED, RUNS, SYSTEM, Input, Run, Special, ki
 from launch_kinds import KERNEL, launch_file
 
 EITHER = ANY | {SYSTEM}
-COMMANDS = ["run", "exec", "suite", "sweep", "repro", "rerun", "init", "step", "why", "compare", "plot", "report", "show", "oracle", "cost", "laws", "new", "config", "doctor"]
-OPERANDS = {"run": ["launch.yaml"], "exec": ["--", "/bin/true"], "suite": ["list"], "sweep": ["plan", "sweep.yaml"], "repro": ["./experiment.yaml"], "rerun": ["result.json"], "init": ["k.ptx", "-o", "init.yaml"], "step": ["launch.yaml"],
+COMMANDS = ["run", "exec", "suite", "sweep", "repro", "rerun", "top", "init", "step", "why", "compare", "plot", "report", "show", "oracle", "cost", "laws", "new", "config", "doctor"]
+OPERANDS = {"run": ["launch.yaml"], "exec": ["--", "/bin/true"], "suite": ["list"], "sweep": ["plan", "sweep.yaml"], "repro": ["./experiment.yaml"], "rerun": ["result.json"], "top": ["--once"], "init": ["k.ptx", "-o", "init.yaml"], "step": ["launch.yaml"],
             "why": ["launch.yaml"], "compare": ["result.json", "result.json"], "plot": ["result.json"], "report": ["result.json"], "show": ["k.ptx"], "oracle": ["launch.yaml"], "cost": [], "laws": ["launch.yaml"], "new": ["scheduler", "mine"], "config": ["show"], "doctor": []}
 NAMES = ["\x1b[31mred\x1b]0;title\x07", "=HYPERLINK(\"x\")", "@evil.rsp", "-", "--", "-x", "", " ", "a\nb", "%s%n%p", "../../../../etc/passwd", "/dev/zero", "/dev/full", "fifo", "folder", ".", "/", "a" * 5000, "é\u202e", b"\xff\xfe\xc3", "/nowhere/x", "\u009b31m",
          "x=y=z", "=", ",", ",,,,", "a,b", "*", "$(touch pwned)", "`touch pwned`", ";touch pwned", "null", "1" * 400, "\\", "'", '"', "\r", "\t", "\x7f"]
@@ -97,7 +97,7 @@ def command_name(number, rng):
         words.append("1")
     if command == "exec" and (isinstance(name, bytes) or name not in ("-", "--")):
         words.insert(2, "--")
-    expect = EITHER if command in ("exec", "repro", "cost", "doctor", "show", "config") or name in ("", "-", "--", ".", "-x") else {REFUSED, SYSTEM}
+    expect = EITHER if command in ("exec", "repro", "top", "cost", "doctor", "show", "config") or name in ("", "-", "--", ".", "-x") else {REFUSED, SYSTEM}
     return Input(f"{command} {name!r}"[:200], dict(FILES), [Run(words)], expect | ({RUNS} if name in ("--", "-") else set()), writes=["table.csv", "reproduction"],
                  prints=command == "exec")
 
