@@ -22,6 +22,7 @@ struct channel {
     struct clock_ratio clock; /* of the DRAM, told by the partition's */
     bool far;                 /* the latency is longer than a cycle of the DRAM */
     bool any_number;          /* of requests enter it in a cycle: ideal.dram, ideal.bandwidth */
+    uint32_t capacity;        /* requests that may be on the way */
     struct dram_channel dram;
     uint32_t head, count;
     struct coming *queue; /* sorted by `order` */
@@ -56,7 +57,10 @@ static inline uint64_t queue_ready(const struct channel *c) {
     return there > next ? there : next;
 }
 
-uint32_t channel_room(const struct channel *c) { return CHANNEL_QUEUE - c->count; }
+/* No room is left that the next request might need. */
+static inline bool is_scarce(const struct channel *c) { return c->count + CHANNEL_SCARCE > c->capacity; }
+
+uint32_t channel_room(const struct channel *c) { return c->count < c->capacity ? c->capacity - c->count : 0; }
 
 struct dram_place channel_place(const struct channel *c, uint64_t address) {
     return dram_channel_place(c->dram, address);
@@ -82,7 +86,7 @@ static inline __attribute__((always_inline)) struct request *put(struct channel 
     item->place = place;
     if (!at)
         queue_begin(c);
-    if (c->count > CHANNEL_QUEUE - CHANNEL_SCARCE)
+    if (is_scarce(c))
         c->next = 0;
     return &item->request;
 }
@@ -148,7 +152,7 @@ static void plan(struct channel *c) {
         at = command < c->first_ready ? command : c->first_ready;
         at = at == NO_CYCLE ? at : at + dram_channel_least_latency(c->dram);
     }
-    c->next = c->count > CHANNEL_QUEUE - CHANNEL_SCARCE ? 0 : from_dram(c, at);
+    c->next = is_scarce(c) ? 0 : from_dram(c, at);
 }
 
 bool channel_pop(struct channel *c, struct request *done) {
@@ -196,6 +200,17 @@ static struct dram_params ideal_dram(const struct gpu_config *config) {
     return dram;
 }
 
+/* Where requests that wait before the DRAM's window have a limit, the way there stands still while that many wait: it holds
+ * what the DRAM takes in at most during the latency of the way, and as many again as may wait. The L2 waits with the rest, so that
+ * stores that miss it go no faster than the DRAM takes what they drive out. */
+static uint32_t way_capacity(const struct channel *c, uint32_t queue_limit) {
+    if (!queue_limit)
+        return CHANNEL_QUEUE;
+    const uint64_t taken = (uint64_t)clock_last_tick(&c->clock, c->latency),
+                   most = taken + queue_limit + CHANNEL_SCARCE;
+    return most < CHANNEL_QUEUE ? (uint32_t)most : CHANNEL_QUEUE;
+}
+
 struct channel *channel_create(struct arena *arena, const struct gpu_config *config) {
     struct channel *c = ARENA_NEW(arena, struct channel);
     const struct gpu_params *gpu = config->gpu;
@@ -203,6 +218,7 @@ struct channel *channel_create(struct arena *arena, const struct gpu_config *con
     const struct dram_params dram = ideal ? ideal_dram(config) : *config->dram;
     c->clock = clock_ratio(gpu->dram_khz, gpu_khz(gpu, gpu->l2_khz));
     c->latency = channel_latency(gpu);
+    c->capacity = way_capacity(c, dram.queue_limit);
     c->far = c->latency * c->clock.ticks >= c->clock.cycles;
     c->any_number = ideal;
     c->dram = dram_channel_create(arena, &dram);

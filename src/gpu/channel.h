@@ -16,7 +16,7 @@ static inline uint32_t channel_latency(const struct gpu_params *gpu) {
 
 struct channel;
 struct channel *channel_create(struct arena *arena, const struct gpu_config *config);
-/* Requests that fit into the queue. */
+/* Requests that there is room for on the way: CHANNEL_QUEUE in all, fewer with dram.queue_limit. */
 uint32_t channel_room(const struct channel *channel);
 struct dram_place channel_place(const struct channel *channel, uint64_t address);
 /* Needs room. A place in the queue for a request that was looked up in that cycle, or will be; its sender writes it there.
