@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "image/image.h"
+#include "study/show.h"
 
 enum { SIDE = 64, TEXELS = 1024, OUT = 64, WORDS = TEXELS + SIDE * SIDE, THREADS = 256 };
 
@@ -236,11 +237,41 @@ static void results_are_the_functional_ones(void **state) {
     }
 }
 
+/* ---- what users see ---- */
+
+static void show_names_images_kinds_and_lines(void **state) {
+    (void)state;
+    struct fixture f;
+    char *text = NULL;
+    size_t length;
+    const struct show_options options = {.machine = &f.machine};
+    fixture_open(&f, "base: gtx480\n", WORDS);
+    load(&f, ".global .texref faces;\n.visible .entry k(.param .u64 p, .param .u64 pic) {\n.reg .b64 %rd<4>;\n.reg "
+             ".b32 %r<9>;\n"
+             ".reg .f32 %f<5>;\nld.param.u64 %rd1, [pic];\nmov.u64 %rd2, %rd1;\nmov.u32 %r1, %tid.x;\n"
+             "suld.b.2d.b32.zero {%r7}, [%rd2, {%r1, %r1}];\n"
+             "tex.3d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [faces, {%r1, %r1, %r1, %r1}];\n"
+             "add.u64 %rd3, %rd1, 1;\nsust.b.a2d.b32.zero [%rd3, {%r1, %r1, %r1, %r1}], {%r7};\nret;\n}\n");
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(device_show_module(program_module(f.program), NULL, NULL, &options, out, &f.report), STATUS_OK);
+    fclose(out);
+    assert_non_null(strstr(text, "images        read or written by 3 instructions"));
+    assert_non_null(strstr(text, "suld of pic (2D)\n"));
+    assert_non_null(strstr(text, "tex of faces (3D)\n"));
+    assert_non_null(strstr(text, "sust of a handle that is computed (2D array)\n"));
+    free(text);
+    finish(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_are_a_permutation), cmocka_unit_test(counters_follow_the_keys),
-        cmocka_unit_test(latencies_are_the_keys),   cmocka_unit_test(own_cache_begins_empty),
-        cmocka_unit_test(full_unit_stalls),         cmocka_unit_test(results_are_the_functional_ones),
+        cmocka_unit_test(places_are_a_permutation),
+        cmocka_unit_test(counters_follow_the_keys),
+        cmocka_unit_test(latencies_are_the_keys),
+        cmocka_unit_test(own_cache_begins_empty),
+        cmocka_unit_test(show_names_images_kinds_and_lines),
+        cmocka_unit_test(full_unit_stalls),
+        cmocka_unit_test(results_are_the_functional_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
