@@ -4,6 +4,15 @@ import {histogram, timeChart, heatChart, bars} from './charts.js';
 import {intervals, noSeries, seriesOf} from './time.js';
 
 const CACHES = [['l1', 'L1'], ['constant_cache', 'constant cache'], ['l2', 'L2']];
+// Of programs that read images.
+function texture(result) {
+    const found = result.data.total.memory.texture, path = 'total/memory/texture';
+    if (!found)
+        return [];
+    const columns = [['requests', 'instructions'], ['samples', 'samples of lanes'], ['texels', 'texels'], ['sectors', 'sectors'], ['hits', 'hits'], ['misses', 'misses'], ['busy', 'cycles busy'], ['waits', 'cycles waited for']];
+    return [h('h2', {}, 'Texture units'), table(columns.map(([key, title]) => ({title, text: () => value(result, `${path}/${key}`), key: () => found[key]})), [found], {label: 'Texture units'})];
+}
+
 const BLOCKED = ['blocked_mshr', 'blocked_merge', 'blocked_ways', 'blocked_room'];
 
 function levels(result) {
@@ -63,6 +72,7 @@ export function memoryPage(result) {
             {name: 'requests to the DRAM', parts: [{value: dram.requests, colour: '--c4'}], text: value(result, `${path}/dram/requests`)}]),
         h('h2', {}, 'Caches'), levels(result),
         h('p', {class: 'small soft'}, 'Refused accesses come again and are counted each time; rates are of those that were not refused.'),
+        ...texture(result),
         h('div', {class: 'two'},
             h('section', {}, h('h2', {}, 'Coalescing: transactions of an access'), histogram(result, 'total/histograms/transactions', 'Accesses by the transactions they made', {of: 'accesses to global and local memory, by lines or sectors touched', none: 'Global memory was not accessed.'})),
             h('section', {}, h('h2', {}, 'Bank conflicts: passes of a shared access'), histogram(result, 'total/histograms/shared_passes', 'Shared accesses by the passes they took', {of: 'accesses to shared memory; 1 pass is without conflict', none: 'Shared memory was not accessed.', colour: '--c5'})),

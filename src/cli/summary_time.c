@@ -47,12 +47,25 @@ static void add_cache(struct table *table, const char *name, const struct cache_
     table_add(table, "");
 }
 
+/* What the texture units looked up, in the L1 or in caches of theirs; what was on its way is a miss. */
+static void add_texels(struct table *table, const struct sm_stats *sm) {
+    table_add(table, "texels");
+    table_add(table, with_commas(table->arena, sm->texture_sectors));
+    table_add(table, summary_percent(table->arena, sm->texture_hits, sm->texture_sectors));
+    table_add(table, "");
+    table_add(table, summary_percent(table->arena, sm->texture_misses, sm->texture_sectors));
+    table_add(table, "");
+    table_add(table, "");
+}
+
 static void print_memory(const struct gpu_stats *sum, struct arena *arena, FILE *to) {
     static const char *const heading[] = {"memory", "accesses", "hits", "pending", "misses", "refused", "bandwidth"};
     struct table table = {.arena = arena, .columns = 7, .left = 1, .elastic = -1};
     for (unsigned i = 0; i < table.columns; i++)
         table_add(&table, heading[i]);
     add_cache(&table, "L1", &sum->l1);
+    if (sum->sm.texture_requests)
+        add_texels(&table, &sum->sm);
     add_cache(&table, "L2", &sum->l2);
     table_add(&table, "DRAM rows");
     table_add(&table, with_commas(arena, sum->dram.requests));

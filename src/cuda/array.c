@@ -93,6 +93,7 @@ enum cuda_error array_shape(struct runtime *cuda, const struct channel_format *f
         return cudaErrorInvalidValue;
     out->view.row_bytes = bits_round_up((uint64_t)out->view.width * array_texel_bytes(out), IMAGE_LEVEL_ROW_BYTES);
     out->view.slice_bytes = out->view.row_bytes * out->view.height;
+    out->view.gob_rows = IMAGE_GOB_ROWS;
     return cudaSuccess;
 }
 

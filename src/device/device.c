@@ -88,6 +88,13 @@ enum status device_alloc_at(struct device *device, const char *name, uint64_t by
 
 void device_free(struct device *device, uint64_t address) { memory_free(&device->memory, address); }
 
+/* Of an image that the creator leaves to the machine. Texels that do not divide a half of a sector, and images of a row, lie row by row. */
+static uint8_t rows_of_groups(const struct machine *machine, const struct image_view *view) {
+    static const uint8_t rows[] = {0, 4, 8}; /* as texture.gob_rows says */
+    const unsigned texel = image_texel_bytes((enum image_channels)view->channels, (enum image_element)view->element);
+    return view->row_bytes % 4 || 16 % texel ? 0 : rows[machine->sm.texture_gob_rows];
+}
+
 enum status device_image(struct device *device, const struct image_view *view, uint64_t *handle,
                          struct report *report) {
     GUARD(device, report);
@@ -96,9 +103,10 @@ enum status device_image(struct device *device, const struct image_view *view, u
     while (i < memory->images.count && memory->images.items[i].width)
         i++;
     if (i == memory->images.count)
-        *ARENA_PUSH(&device->arena, &memory->images) = *view;
-    else
-        memory->images.items[i] = *view;
+        (void)ARENA_PUSH(&device->arena, &memory->images);
+    memory->images.items[i] = *view;
+    if (view->gob_rows)
+        memory->images.items[i].gob_rows = rows_of_groups(device->machine, view);
     *handle = i + 1;
     return STATUS_OK;
 }

@@ -26,7 +26,7 @@ struct energy_params {
 
 /* What counts are turned into bytes and seconds by. */
 struct energy_shape {
-    unsigned l1_bytes, l2_bytes, flit_bytes; /* that one access, one flit has */
+    unsigned l1_bytes, l2_bytes, texture_bytes, flit_bytes; /* that one access, one flit has */
     double seconds, active_sm_seconds, idle_sm_seconds;
 };
 

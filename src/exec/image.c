@@ -75,7 +75,8 @@ static bool find_image(struct image_access *access) {
 /* What the lanes access is a load or a store of texels, or of several for each lane. Nothing of it is known before. */
 static void begin_noting(struct access *noted) {
     noted->kind = ACCESS_NONE, noted->space = SPACE_GLOBAL, noted->packed = false;
-    noted->bytes = 0, noted->lanes = noted->missed = noted->more_count = 0;
+    noted->bytes = 0, noted->lanes = noted->missed = 0;
+    noted->more_count = noted->texels = 0, noted->samples = 0;
     noted->ticket = NO_TICKET;
 }
 
@@ -85,7 +86,7 @@ static void note_texel(const struct image_access *access, unsigned tap, uint64_t
     if (!core)
         return;
     struct access *noted = core->access;
-    const uint64_t address = access->image->address + offset;
+    const uint64_t address = access->image->address + image_offset_in_time(access->image, offset);
     noted->bytes = (uint8_t)(bytes > noted->bytes ? bytes : noted->bytes);
     if (tap)
         core->taps[tap - 1][access->lane] = address;
@@ -95,7 +96,7 @@ static void note_texel(const struct image_access *access, unsigned tap, uint64_t
 }
 
 /* A lane with fewer texels than others has its first one again, which costs nothing. */
-static void note_count(const struct image_access *access, unsigned count) {
+static void note_count(const struct image_access *access, unsigned count, uint8_t samples) {
     struct core *core = access->exec->core;
     if (!core || !count)
         return;
@@ -103,15 +104,17 @@ static void note_count(const struct image_access *access, unsigned count) {
     for (unsigned k = count - 1; k < TAPS_MORE; k++)
         core->taps[k][access->lane] = noted->address[access->lane];
     noted->more = core->taps;
-    noted->more_count = count - 1 > noted->more_count ? count - 1 : noted->more_count;
+    noted->samples = samples > noted->samples ? samples : noted->samples;
+    noted->more_count = (uint16_t)(count - 1 > noted->more_count ? count - 1 : noted->more_count);
+    noted->texels = (uint16_t)(noted->texels + count);
 }
 
 static void end_noting(struct access *noted, const struct inst *inst) {
     const bool stores = inst->op == OP_SUST || inst->op == OP_SUST_TEXEL;
-    noted->kind = (uint8_t)(!noted->lanes       ? ACCESS_NONE
-                            : stores            ? ACCESS_STORE
-                            : noted->more_count ? ACCESS_TEXELS
-                                                : ACCESS_LOAD);
+    noted->kind = (uint8_t)(!noted->lanes        ? ACCESS_NONE
+                            : stores             ? ACCESS_STORE
+                            : inst->op == OP_TEX ? ACCESS_TEXELS
+                                                 : ACCESS_LOAD);
 }
 
 /* ---- memory ---- */
@@ -227,7 +230,7 @@ static bool read_sample(const struct image_access *access) {
             return false;
         note_texel(access, loaded++, taps.tap[i].offset, bytes);
     }
-    note_count(access, loaded);
+    note_count(access, loaded, taps.samples);
     filter(access, &taps, texels, colour);
     for (unsigned i = 0; i < access->step->dst_count; i++)
         exec_write(access->exec, access->warp, &access->step->rows[i], access->lane, colour[i]);

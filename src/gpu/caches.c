@@ -59,6 +59,28 @@ void caches_create(struct gpu_caches *caches, struct arena *arena, const struct 
     caches->of = ARENA_ARRAY(arena, struct sm_caches, config->sm_count);
 }
 
+/* No stores, and no policy but that of most caches. */
+static struct cache_params texture_cache(const struct sm_params *sm) {
+    return (struct cache_params){.size_bytes = sm->texture_cache_bytes,
+                                 .ways = sm->texture_cache_ways,
+                                 .line_bytes = sm->texture_cache_line,
+                                 .replacement = "lru",
+                                 .write = CACHE_THROUGH,
+                                 .write_allocate = CACHE_WRITE_NONE,
+                                 .allocate = CACHE_ON_FILL,
+                                 .mshr_entries = sm->texture_cache_entries,
+                                 .mshr_merges = sm->texture_cache_merges};
+}
+
+enum status caches_texture(struct gpu_caches *caches, uint32_t sm, struct report *report) {
+    const struct cache_params params = texture_cache(caches->config->sm);
+    struct sm_caches *own = &caches->of[sm];
+    if (caches->config->sm->texture_lookup != SM_TEXTURE_OWN || own->texture)
+        return STATUS_OK;
+    const enum status status = check_way_down(caches->config, &params, "texture_cache", false, report);
+    return status ? status : cache_create(&own->texture, caches->arena, &params, "texture_cache", sm, report);
+}
+
 static void forget(struct gpu_caches *caches, bool code, bool constants) {
     for (uint32_t i = 0; i < caches->config->sm_count; i++) {
         if (code && caches->of[i].instruction)
@@ -78,6 +100,8 @@ void caches_begin(struct gpu_caches *caches, const struct module *module) {
             cache_reset_policy_statistics(caches->of[i].constant);
         if (caches->of[i].l2)
             cache_reset_policy_statistics(caches->of[i].l2);
+        if (caches->of[i].texture)
+            cache_invalidate(caches->of[i].texture);
     }
 }
 
@@ -136,6 +160,13 @@ struct cache_stats caches_constant_statistics(const struct gpu_caches *caches) {
     struct cache_stats sum = {0};
     for (uint32_t i = 0; i < caches->config->sm_count; i++)
         merge(&sum, caches->of[i].constant);
+    return sum;
+}
+
+struct cache_stats caches_texture_statistics(const struct gpu_caches *caches) {
+    struct cache_stats sum = {0};
+    for (uint32_t i = 0; i < caches->config->sm_count; i++)
+        merge(&sum, caches->of[i].texture);
     return sum;
 }
 

@@ -75,6 +75,7 @@ static struct cache_stats l2_statistics(const struct gpu *gpu, uint64_t l2_end) 
 
 void collect_memory(const struct gpu *gpu, uint64_t end, struct gpu_stats *stats) {
     stats->constant = caches_constant_statistics(&gpu->caches);
+    stats->texture = caches_texture_statistics(&gpu->caches);
     stats->l2 = l2_statistics(gpu, end == NO_CYCLE ? end : clock_first_tick(&gpu->l2, end));
     for (uint32_t i = 0; i < gpu->partition_count; i++) {
         const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);
@@ -87,6 +88,7 @@ void collect_memory_since(const struct gpu *gpu, const struct gpu_stats *before,
                           struct gpu_stats *stats) {
     collect_memory(gpu, end, stats);
     stat_subtract(&stats->constant, &before->constant, cache_stat_table);
+    stat_subtract(&stats->texture, &before->texture, cache_stat_table);
     stat_subtract(&stats->l2, &before->l2, cache_stat_table);
     stat_subtract(&stats->dram, &before->dram, dram_stat_table);
     histogram_subtract(&stats->dram_histograms, &before->dram_histograms, dram_histogram_table);

@@ -34,6 +34,8 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
     struct sm **sm = &state->sms[state->made_count];
     struct arena *arena = launch->arenas ? &launch->arenas[number] : state->arena;
     enum status status = caches_of(&gpu->caches, number, launch->l1, arena, report);
+    if (status == STATUS_OK && sm_code_samples(state->code))
+        status = caches_texture(&gpu->caches, number, report);
     const struct sm_parts parts = {.params = config->sm,
                                    .l1 = launch->l1,
                                    .caches = &gpu->caches.of[number],

@@ -66,8 +66,8 @@ struct gpu_stats {
     struct sm_stats sm; /* summed over SMs */
     bool predicts;      /* branches are predicted, or waited for */
     struct predictor_stats predictor;
-    struct cache_stats l1, constant, l2;
-    uint64_t l1_bytes; /* size of an SM's data cache */
+    struct cache_stats l1, constant, texture, l2; /* texture: of caches of texture units */
+    uint64_t l1_bytes;                            /* size of an SM's data cache */
     struct dram_stats dram;
     struct dram_histograms dram_histograms;
     struct crossbar_stats request_crossbar, reply_crossbar;

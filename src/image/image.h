@@ -67,8 +67,11 @@ struct image_view {
     uint8_t levels;
     bool level_linear; /* between two levels; else the nearer one */
     float level_bias, level_least, level_most;
+    uint8_t
+        gob_rows; /* of an image that lies in groups of bytes: of one; 0: row by row. For image_offset_in_time alone */
 };
 
+enum { IMAGE_GOB_ROWS = 8, IMAGE_GOB_BYTES = 64 };
 enum { IMAGE_TAPS_MAX = 16, IMAGE_TEXEL_BYTES_MAX = 16, IMAGE_WEIGHT_BITS = 8, IMAGE_LEVEL_ROW_BYTES = 32 };
 
 /* A texel of a sample. */
@@ -80,7 +83,8 @@ struct image_tap {
 
 struct image_taps {
     unsigned count;
-    uint64_t whole; /* what the weights add up to */
+    uint64_t whole;  /* what the weights add up to */
+    uint8_t samples; /* bilinear ones, two along a third dimension and two for two levels; 1 of a single texel */
     struct image_tap tap[IMAGE_TAPS_MAX];
 };
 
@@ -138,6 +142,13 @@ void image_filter(const struct image_view *image, const struct image_taps *taps,
 void image_encode(const struct image_view *image, const uint32_t colour[4], uint8_t *texel);
 /* Where a texel lies; false: outside the image. */
 bool image_texel(const struct image_view *image, const int32_t texel[3], uint32_t layer, uint64_t *offset);
+
+/* ---- in time ---- */
+
+/* Where the hardware has the byte that is `offset` bytes from the image's address. Of the rows of a slice so many together, gob_rows, are
+ * cut into groups of 64 bytes by so many rows, whose order is that of 32-byte sectors of 16 bytes by two rows; what is left of rows and
+ * of a row's end lies row by row. No two bytes have the same place, and none is outside of the image. */
+uint64_t image_offset_in_time(const struct image_view *image, uint64_t offset);
 
 /* A sampler as a kernel holds it: the value of OpenCL C's sampler_t (CLK_... added up), above a bit that is always set. */
 enum { SAMPLER_BIT = 1 << 16 };

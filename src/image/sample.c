@@ -128,6 +128,7 @@ static void locate_gather(struct level_read *level, const struct sampler *sample
     out->whole = place_along(level, &linear, place);
     for (unsigned i = 0; i < 4; i++)
         add_tap(level, sides[i], true, out);
+    out->samples = 1;
 }
 
 /* The direction becomes a place on a face, which is a layer; faces end at their edges. */
@@ -157,6 +158,8 @@ void image_locate(const struct image_view *image, const struct sampler *sampler,
     }
     const struct level_choice choice = level_choose(image, &at);
     const unsigned count = choice.second_weight ? 2 : 1;
+    const bool is_deep = how.is_linear && !at.is_integer && image->kind == IMAGE_3D;
+    out->samples = (uint8_t)(count * (is_deep ? 2 : 1));
     for (unsigned i = 0; i < count; i++) {
         level_view(image, choice.first + i, &level.view);
         level.offset = level.view.address - image->address;

@@ -174,6 +174,7 @@ cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags, const c
                     : create_over(from->mem_object, flags, format, from, &view, code);
     if (view.kind == IMAGE_1D_BUFFER)
         return object_refuse(code, CL_INVALID_IMAGE_DESCRIPTOR);
+    view.gob_rows = IMAGE_GOB_ROWS;
     if (!host != !(flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)))
         return object_refuse(code, CL_INVALID_HOST_PTR);
     if (view_bytes(&view) > device_largest_buffer(context->device))

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "result/timed.h"
 #include "result/result.h"
+#include "sm/timed.h"
 #include <stdio.h>
 #include <string.h>
 
 const char *const cycle_class_names[CYCLE_CLASSES] = {"W1-4",   "W5-8",   "W9-12",  "W13-16", "W17-20", "W21-24",
                                                       "W25-28", "W29-32", "memory", "idle",   "stall"};
 
-const char *const stall_stage_names[SLOT_STALL_COUNT] = {"sp",     "int",        "dp",        "sfu",
-                                                         "tensor", "load_store", "in_flight", "scheduler"};
+const char *const stall_stage_names[SLOT_STALL_COUNT] = {"sp",         "int",       "dp",        "sfu",    "tensor",
+                                                         "load_store", "in_flight", "scheduler", "texture"};
 
 uint64_t cycle_class(const uint64_t slots[SLOT_COUNT], unsigned class) {
     if (class < SLOT_STALL)
@@ -30,6 +31,7 @@ void result_merge_timed(struct gpu_stats *total, const struct gpu_stats *one, st
     stat_merge(&total->sm, &one->sm, sm_stats_table);
     stat_merge(&total->l1, &one->l1, cache_stat_table);
     stat_merge(&total->constant, &one->constant, cache_stat_table);
+    stat_merge(&total->texture, &one->texture, cache_stat_table);
     total->l1_bytes = one->l1_bytes;
     stat_merge(&total->l2, &one->l2, cache_stat_table);
     stat_merge(&total->dram, &one->dram, dram_stat_table);
@@ -79,7 +81,8 @@ static void add_classes(json_t *into, const uint64_t slots[SLOT_COUNT]) {
     for (unsigned i = 0; i < CYCLE_CLASSES; i++)
         json_object_set_new(classes, cycle_class_names[i], result_count(cycle_class(slots, i)));
     for (unsigned i = 0; i < SLOT_STALL_COUNT; i++)
-        json_object_set_new(stages, stall_stage_names[i], result_count(slots[SLOT_STALL + i]));
+        if (i != (unsigned)SM_STALL_TEXTURE || slots[SLOT_STALL + i]) /* few programs have images */
+            json_object_set_new(stages, stall_stage_names[i], result_count(slots[SLOT_STALL + i]));
     json_object_set_new(into, "cycle_classes", classes);
     json_object_set_new(into, "stall_stages", stages);
 }
@@ -112,6 +115,16 @@ static json_t *add_table(json_t *into, const void *stats, const struct stat_desc
 
 static json_t *table_json(const void *stats, const struct stat_description *table) {
     return add_table(json_object(), stats, table);
+}
+
+/* Of a launch that samples images: what its texture units did, and where they have caches of their own what those did. */
+static json_t *texture_json(const struct gpu_stats *timed) {
+    json_t *out = json_object();
+    for (const struct stat_description *stat = sm_texture_table; stat->name; stat++)
+        json_object_set_new(out, stat->name + strlen("texture_"), result_count(stat_counter(&timed->sm, stat)));
+    if (timed->texture.accesses)
+        json_object_set_new(out, "cache", table_json(&timed->texture, cache_stat_table));
+    return out;
 }
 
 /* Where the own counters of parts stand: those of a predictor among those that every predictor has. */
@@ -147,6 +160,7 @@ bool result_energy(const struct machine *machine, const struct gpu_stats *timed,
     const struct cache_params *l1 = &machine->l1, *l2 = &machine->l2;
     struct energy_shape shape = {.l1_bytes = l1->sector_bytes ? l1->sector_bytes : l1->line_bytes,
                                  .l2_bytes = l2->sector_bytes ? l2->sector_bytes : l2->line_bytes,
+                                 .texture_bytes = machine->sm.texture_cache_line,
                                  .flit_bytes = machine->crossbar.flit_bytes};
     const struct energy_clock clock = {machine->sm_count, machine->gpu.sm_khz};
     if (!energy_is_known(&machine->energy))
@@ -194,6 +208,8 @@ void result_add_timed(json_t *into, const struct machine *machine, const struct 
     json_object_set_new(memory, "l1_bytes", result_count(timed->l1_bytes));
     json_object_set_new(memory, "l1", table_json(&timed->l1, cache_stat_table));
     json_object_set_new(memory, "constant_cache", table_json(&timed->constant, cache_stat_table));
+    if (timed->sm.texture_requests)
+        json_object_set_new(memory, "texture", texture_json(timed));
     json_object_set_new(memory, "l2", table_json(&timed->l2, cache_stat_table));
     for (unsigned part = OWN_L1_POLICY; part < OWN_PARTS; part++)
         add_own(into, timed, part);
@@ -249,6 +265,12 @@ void result_add_timed_units(json_t *into, const struct machine *machine, bool pr
         table_units(into, "predictor.", predictor_stats_table);
     table_units(into, "memory.l1.", cache_stat_table);
     table_units(into, "memory.constant_cache.", cache_stat_table);
+    for (const struct stat_description *stat = sm_texture_table; stat->name; stat++) {
+        char key[96];
+        snprintf(key, sizeof key, "memory.texture.%s", stat->name + strlen("texture_"));
+        json_object_set_new(into, key, json_string(stat->unit));
+    }
+    table_units(into, "memory.texture.cache.", cache_stat_table);
     table_units(into, "memory.l2.", cache_stat_table);
     table_units(into, "memory.request_crossbar.", crossbar_stat_table);
     table_units(into, "memory.reply_crossbar.", crossbar_stat_table);

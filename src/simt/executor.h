@@ -54,7 +54,7 @@ enum access_kind {
     /* of the lanes that found their data near; for the others, in `missed`, data are only fetched */
     ACCESS_SNOOPED_LOAD,
     ACCESS_SNOOPED_STORE,
-    ACCESS_TEXELS /* a load of several texels for each lane: those of `address`, and `more` */
+    ACCESS_TEXELS /* a sample of each lane: of the texels of `address`, and `more` */
 };
 
 struct access {
@@ -67,7 +67,9 @@ struct access {
     uint32_t ticket; /* atomics on global memory: performed below, see struct executor */
     uint64_t address[LANES_MAX]; /* of local memory: interleaved so that lanes with the same offset lie side by side */
     uint64_t (*more)[LANES_MAX]; /* ACCESS_TEXELS: further addresses of the lanes, more_count times */
-    uint32_t more_count;
+    uint16_t more_count;
+    uint8_t samples; /* ACCESS_TEXELS: bilinear ones that a lane's is made of, or one of a point */
+    uint16_t texels; /* the same: of all lanes together */
 };
 
 #define NO_TICKET UINT32_MAX

@@ -2,6 +2,7 @@
 /* Lanes that wait for their data by themselves, while others of their warp go on in its slot. */
 #include "sm/apart.h"
 
+#include "sm/texture.h"
 #include "sm/wheel.h"
 
 void sm_looked_up(struct sm *sm, uint32_t number, uint32_t lanes) {
@@ -34,6 +35,10 @@ void sm_arrive_apart(struct sm *sm, uint32_t number) {
         sm_l2_advance(sm);
         return;
     }
+    if (flight->warp == TEXTURE_UNIT) {
+        sm_texture_advance(sm);
+        return;
+    }
     sm_free_flight(sm, number);
     arrive_apart(sm, flight->warp, flight->lanes);
 }
@@ -57,6 +62,10 @@ uint32_t sm_take_data(struct sm *sm, uint64_t tag) {
     const uint32_t lanes = (uint32_t)(tag >> 32), number = (uint32_t)tag;
     if (!lanes)
         return number;
+    if (!sm->lane_tags && tag & TAG_TEXELS) {
+        sm_texels_arrived(sm, number);
+        return NO_FLIGHT;
+    }
     if (sm->flights[number].apart & lanes) {
         take_apart(sm, number, lanes);
         return NO_FLIGHT;

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_SM_BOOK_H
 #define HEDDLE_SM_BOOK_H
 
-#include "sm/state.h"
+#include "sm/texture.h"
 
 /* The one that started first; where the mechanism forms groups, the first slot. */
 static inline unsigned sm_oldest(const struct sm *sm, slot_set warps) { return set_oldest(warps, SETS(sm)->older); }
@@ -16,6 +16,8 @@ static inline void sm_count_slots(struct sm *sm, uint32_t pc, unsigned class, ui
 /* Where a slot is booked in which a warp would issue, were there room in the stage it needs. */
 static inline struct booking sm_stall(const struct sm *sm, const struct sm_warp *warp, unsigned stage) {
     stage = sm->free_flight == NO_FLIGHT ? (unsigned)SM_STALL_IN_FLIGHT : stage;
+    if (stage == SM_UNIT_MEMORY && sm->texture && sm->texture->is_held)
+        stage = SM_STALL_TEXTURE;
     return (struct booking){warp->pc, SLOT_STALL + stage};
 }
 

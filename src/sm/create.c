@@ -4,6 +4,7 @@
 #include "sm/path_slots.h"
 #include "sm/state.h"
 #include "sm/subcore.h"
+#include "sm/texture.h"
 
 static enum status create_schedulers(struct sm *sm, const struct cache_params *l1, struct report *report) {
     SETS(sm)->scheduler = scheduler_find(sm->params.scheduler, report);
@@ -171,6 +172,8 @@ static enum status create_caches(struct sm *sm, const struct sm_parts *parts, st
         sm->executor.look(sm->executor.self, sm->l1, l1_holds);
     if (caches->l2)
         sm_l2_create(sm, caches);
+    if (parts->code->samples)
+        sm_texture_create(sm, caches);
     return status;
 }
 
@@ -213,7 +216,7 @@ enum status sm_make(struct sm **out, struct arena *arena, const struct sm_parts 
         status = subcore_create(sm, parts, report);
     if (status == STATUS_OK)
         status = create_schedulers(sm, parts->l1, report);
-    sm->unusual = sm->l2 || sm->params.l1_wavefronts || sm->hears;
+    sm->unusual = sm->l2 || sm->params.l1_wavefronts || sm->hears || sm->texture;
     if (status == STATUS_OK)
         sm_watch_l1(sm);
     if (status == STATUS_OK)

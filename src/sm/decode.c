@@ -299,6 +299,8 @@ static void add_written_guards(struct timed *timed, const struct inst *inst, con
     timed->order = guards->count ? ORDER_GUARDS : timed->order;
 }
 
+bool sm_code_samples(const struct sm_code *code) { return code->samples; }
+
 const struct sm_code *sm_decode(struct arena *arena, const struct module *module, const struct sm_params *params,
                                 unsigned warp_size) {
     struct timed *all = ARENA_ARRAY(arena, struct timed, module->code_count);
@@ -306,7 +308,7 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
     struct numbering numbering = {.banks = params->register_banks};
     if (params->late_guards && params->pipeline == SM_SCOREBOARD)
         numbering.guards = ARENA_ARRAY(arena, struct timed_guards, module->code_count);
-    bool accumulates = false, copies = false, snoops = false;
+    bool accumulates = false, copies = false, snoops = false, samples = false;
     for (unsigned f = 0; f < module->function_count; f++) {
         const struct function *function = module->functions[f];
         const uint32_t guard_words = numbering.guards ? number_guards(arena, &numbering, function) : 0;
@@ -318,6 +320,7 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
             accumulates |=
                 inst->op == OP_COND_ACC || inst->op == OP_LDMATRIX || inst->op == OP_STMATRIX || inst_moves_tile(inst);
             copies |= inst->op == OP_CP_ASYNC || inst->op == OP_CP_COMMIT || inst->op == OP_BULK;
+            samples |= inst->op == OP_TEX;
             snoops |= inst->op == OP_LD_SNOOP || inst->op == OP_ST_SNOOP;
             add_width(timed, params, sm_issue_cycles(params, warp_size));
             timed->unit = unit_at_hand(params, timed->unit);
@@ -340,6 +343,7 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
                              .register_words = numbering.word_base + 1,
                              .accumulates = accumulates,
                              .copies = copies,
+                             .samples = samples,
                              .snoops = snoops,
                              .guards = numbering.guards,
                              .guard_count = numbering.guard_base};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory instructions on their way into the load/store unit: lanes become transactions. */
-#include <string.h>
-
 #include "mem/banks.h"
 #include "mem/coalesce.h"
+#include "sm/texture.h"
 #include "sm/wheel.h"
 
 static void add_transaction(struct queued *entry, uint64_t address, uint32_t lanes, uint32_t bytes, uint32_t sectors) {
@@ -170,37 +169,11 @@ static inline __attribute__((always_inline)) void count_global(struct sm *sm, co
                                               .count = entry->count});
 }
 
-/* What one more address of every lane adds to an access: lines that are not in it yet. They bring lanes nothing of their own: all wait
- * for all of it. Ours: an access of more than TRANSACTIONS_MAX lines is one of so many. */
-static void add_lines(struct sm *sm, struct queued *entry, const struct access *access) {
-    struct queued own;
-    own.count = 0, own.passes = 0, own.idle = 0;
-    split_access(sm, &own, access);
-    entry->passes += own.passes;
-    for (uint32_t i = 0; i < own.count; i++) {
-        uint32_t k = 0;
-        while (k < entry->count && entry->address[k] != own.address[i])
-            k++;
-        if (k == entry->count)
-            add_transaction(entry, own.address[i], 0, own.bytes[i], own.sectors[i]);
-        else
-            entry->sectors[k] |= own.sectors[i];
-    }
-}
-
-/* A sample of several texels: the lines of all of them are one access. */
+/* A sample goes through the queue to the texture unit (texture.c). */
 static __attribute__((noinline)) void enqueue_texels(struct sm *sm, uint32_t flight, const struct access *access,
                                                      uint64_t ready_cycle) {
-    struct access part = *access;
-    part.kind = ACCESS_LOAD;
-    struct queued *entry = enqueue(sm, flight, access->space, ACCESS_LOAD, ready_cycle);
-    entry->passes = 0;
-    split_access(sm, entry, &part);
-    for (uint32_t i = 0; i < access->more_count; i++) {
-        memcpy(part.address, access->more[i], sizeof part.address);
-        add_lines(sm, entry, &part);
-    }
-    count_global(sm, entry, &part);
+    struct queued *entry = enqueue(sm, flight, access->space, ACCESS_TEXELS, ready_cycle);
+    entry->passes = sm_texture_gather(sm, flight, access);
 }
 
 void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle) {

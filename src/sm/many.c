@@ -25,6 +25,7 @@
 #include "sm/subcore_operands.c"
 #include "sm/subcore_warps.c"
 #include "sm/tell.c"
+#include "sm/texture.c"
 #include "sm/thread_board.c"
 #include "sm/thread_board_create.c"
 #include "sm/wait.c"

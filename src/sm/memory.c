@@ -5,6 +5,7 @@
 #include "sm/book.h"
 #include "sm/operators.h"
 #include "sm/subcore.h"
+#include "sm/texture.h"
 #include "sm/wheel.h"
 
 /* So many transactions ahead of a scattered access the L1 hears of the sets and lines to come. */
@@ -26,6 +27,8 @@ static void complete_if_done(struct sm *sm, uint32_t number) {
         HISTOGRAM_COUNT_QUARTER(sm->histograms->load_latency, (uint32_t)at - flight->issued_cycle);
     sm_event(sm, at, EVENT_WRITE_BACK, number);
 }
+
+void sm_complete_access(struct sm *sm, uint32_t number) { complete_if_done(sm, number); }
 
 /* Who a transaction's data are for: a flight, and, above 32 bits, lanes of it, also when the others have gone on. */
 static uint64_t waiter_tag(const struct sm *sm, const struct queued *entry) {
@@ -296,6 +299,11 @@ void sm_memory(struct sm *sm) {
     }
     bool watched = operators_or_bypass(sm, entry);
     if (sm->unusual) {
+        if (entry->kind == ACCESS_TEXELS) {
+            if (sm_texture_take(sm, entry->passes))
+                pop_queue(sm);
+            return;
+        }
         watched |= sm->hears != 0;
         if (sm->l2 && !sm_l2_takes(sm, entry->count)) {
             sm->blocked = (struct cache_blocked){.cause = CACHE_NO_ROOM}; /* until anything happens */
@@ -406,6 +414,8 @@ static __attribute__((noinline)) void arrive_elsewhere(struct sm *sm, const stru
         sm_instruction_arrived(sm, packet->address);
     else if (packet->tag == TAG_CONSTANT)
         constant_arrived(sm, packet->address);
+    else if (packet->tag == TAG_TEXTURE)
+        sm_texture_arrived(sm, packet->address);
     else
         sm_l2_arrived(sm, packet->address);
 }
@@ -416,7 +426,7 @@ void sm_reply(struct sm *sm, const struct packet *packet) {
         sm_acknowledge(sm, packet->place);
         return;
     }
-    if (packet->tag >= TAG_OWN_L2) {
+    if (packet->tag >= TAG_TEXTURE) {
         arrive_elsewhere(sm, packet);
         return;
     }

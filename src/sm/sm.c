@@ -10,6 +10,7 @@
 const struct stat_description sm_stats_table[] = {
 #define STAT ENTRY
 #define MEMORY ENTRY
+#define TEXTURE ENTRY
 #define SLOT ENTRY
 #define INNER ENTRY
 #include "sm/sm_stats.def"
@@ -22,9 +23,13 @@ const struct stat_description sm_memory_table[] = {
 #define MEMORY ENTRY
 #include "sm/sm_stats.def"
     STAT_END};
+const struct stat_description sm_texture_table[] = {
+#define TEXTURE ENTRY
+#include "sm/sm_stats.def"
+    STAT_END};
 
 _Static_assert(offsetof(struct sm_stats, in_slots) + (SLOT_COUNT - 1) * sizeof(uint64_t) ==
-                       offsetof(struct sm_stats, stall_scheduler) &&
+                       offsetof(struct sm_stats, stall_texture) &&
                    offsetof(struct sm_stats, memory) == SLOT_MEMORY * sizeof(uint64_t),
                "SLOT lines of sm_stats.def stand in the order of enum sm_slot");
 
@@ -144,7 +149,7 @@ struct sm_slot_view sm_view_slot(const struct sm *sm, unsigned slot) {
 void sm_flights(const struct sm *sm, uint64_t used[SM_FLIGHTS / 64]) {
     memset(used, 0, SM_FLIGHTS / 8);
     for (uint32_t i = 0; i < sm->flights_used && i < SM_FLIGHTS; i++)
-        used[i / 64] |= UINT64_C(1) << i % 64;
+        used[i / 64] |= (uint64_t)(sm->flights[i].pc != NO_PC) << i % 64; /* no clock of a unit */
     for (uint32_t i = sm->free_flight; i < sm->flights_used; i = sm->flights[i].next)
         used[i / 64] &= ~(UINT64_C(1) << i % 64);
 }

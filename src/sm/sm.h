@@ -18,6 +18,7 @@
 
 enum sm_formed { SM_FORMED_SCOREBOARD, SM_FORMED_ONE };
 enum sm_pipeline { SM_SCOREBOARD, SM_BARREL, SM_ONE_CYCLE, SM_CONTROL_BITS };
+enum sm_texture_lookup { SM_TEXTURE_L1, SM_TEXTURE_OWN };
 enum sm_return { SM_RETURN_OWN, SM_RETURN_THREAD, SM_RETURN_GROUP };
 
 struct sm_params {
@@ -31,8 +32,8 @@ enum sm_slot {
     SLOT_ISSUED, /* and seven more */
     SLOT_MEMORY = 8,
     SLOT_IDLE,
-    SLOT_STALL, /* by the unit whose collectors are taken, in the order of enum sm_unit; by instructions in flight; by the scheduler */
-    SLOT_STALL_COUNT = 8,
+    SLOT_STALL, /* by the unit whose collectors are taken, in the order of enum sm_unit; by instructions in flight; by the scheduler; by the texture unit */
+    SLOT_STALL_COUNT = 9,
     SLOT_COUNT = SLOT_STALL + SLOT_STALL_COUNT
 };
 
@@ -46,11 +47,13 @@ struct sm_stats {
     };
 #define STAT(field, unit, help) uint64_t field;
 #define MEMORY(field, unit, help) uint64_t field;
+#define TEXTURE(field, unit, help) uint64_t field;
 #define INNER(field, unit, help) uint64_t field;
 #include "sm/sm_stats.def"
 };
-/* Every counter; those that a result file has beside `cycles`, and in `memory`. */
-extern const struct stat_description sm_stats_table[], sm_result_table[], sm_memory_table[];
+/* Every counter; those that a result file has beside `cycles`, in `memory` and in
+ * `memory.texture`. */
+extern const struct stat_description sm_stats_table[], sm_result_table[], sm_memory_table[], sm_texture_table[];
 
 /* Why a warp did not issue, in warp-cycles, per static instruction. */
 enum sm_wait { WAIT_FETCH, WAIT_REGISTER, WAIT_MEMORY, WAIT_BARRIER, WAIT_UNIT, WAIT_TURN, WAIT_COUNT };
@@ -141,6 +144,8 @@ struct predictor_shape sm_predictor_keys(const struct sm_params *params, const v
 struct sm_code;
 const struct sm_code *sm_decode(struct arena *arena, const struct module *module, const struct sm_params *params,
                                 unsigned warp_size);
+/* Does it read images through the texture unit? */
+bool sm_code_samples(const struct sm_code *code);
 /* Cycles in which a warp of that size issues. */
 static inline uint32_t sm_issue_cycles(const struct sm_params *params, unsigned warp_size) {
     return (warp_size + params->lanes - 1) / params->lanes;
@@ -149,6 +154,7 @@ static inline uint32_t sm_issue_cycles(const struct sm_params *params, unsigned 
 /* The caches of an SM, most of which outlive a launch. */
 struct sm_caches {
     struct cache *instruction, *constant;
+    struct cache *texture; /* NULL: the code makes no samples, or in the L1 */
     struct cache *l1;
     struct cache *l2; /* NULL: it has none of its own */
     uint32_t l2_latency;

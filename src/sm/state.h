@@ -72,7 +72,7 @@ struct queued {
     uint8_t space, kind, place;
     uint8_t operators;          /* bits of enum memory_operator */
     uint16_t count, next, idle; /* idle: cycles that the unit takes beyond the passes, for sm.memory_interval */
-    uint32_t passes;            /* shared memory, constants; those of constants also have their lines as transactions */
+    uint32_t passes; /* shared memory, constants, whose lines are transactions too; ACCESS_TEXELS: its sample */
     uint64_t address[TRANSACTIONS_MAX];
     uint32_t lanes[TRANSACTIONS_MAX], bytes[TRANSACTIONS_MAX];
     uint8_t sectors[TRANSACTIONS_MAX];
@@ -175,9 +175,10 @@ struct sm {
     bool (*run)(struct sm *sm, uint64_t from, uint64_t to); /* of its front end: called most */
     struct link *requests, *replies;
     struct cache *l1, *instruction, *constant;
-    struct own_l2 *l2;    /* NULL: none */
-    bool l1_keeps_writes; /* write-back or perfect */
-    bool l1_fills_back;   /* write-back, allocates on fill: a line may have to be written back when data arrive */
+    struct own_l2 *l2;          /* NULL: none */
+    struct sm_texture *texture; /* NULL: the code makes no samples */
+    bool l1_keeps_writes;       /* write-back or perfect */
+    bool l1_fills_back;         /* write-back, allocates on fill: a line may have to go when data arrive */
     const struct timed *timed;
     const uint8_t *operators; /* by PC */
     struct sm_guards guards;
@@ -237,7 +238,7 @@ struct sm {
     unsigned queue_head, queue_count, tag_parts; /* tag_parts: of a pass of the L1's tags, for sm.l1_wavefronts */
     unsigned queue_mask;       /* no more of the ring is used than sm.memory_queue needs: fewer lines of the host */
     uint64_t lsu_busy;         /* until this cycle */
-    bool lsu_blocked, unusual; /* unusual: sm_memory has more to ask: an L2 of its own, wavefronts, events */
+    bool lsu_blocked, unusual; /* unusual: sm_memory has more to ask: an L2 of its own, wavefronts, events, samples */
     const struct cache *blocked_on; /* the cache that refused */
     struct cache_blocked blocked;
 
@@ -496,5 +497,4 @@ static inline uint32_t sm_room(const struct sm *sm) {
     const uint32_t kept = cache_outstanding(sm->l1) + 1;
     return room > kept ? room - kept : 0;
 }
-
 #endif

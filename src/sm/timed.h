@@ -8,7 +8,7 @@
 
 enum sm_unit { SM_UNIT_SP, SM_UNIT_INT, SM_UNIT_DP, SM_UNIT_SFU, SM_UNIT_TENSOR, SM_UNIT_MEMORY, SM_UNIT_COUNT };
 /* Stages whose lack makes a stall: the units, and these. */
-enum sm_stall { SM_STALL_IN_FLIGHT = SM_UNIT_COUNT, SM_STALL_SCHEDULER };
+enum sm_stall { SM_STALL_IN_FLIGHT = SM_UNIT_COUNT, SM_STALL_SCHEDULER, SM_STALL_TEXTURE };
 enum { TIMED_REGISTERS = 24, TIMED_PREDICATES = 4 };
 
 /* Registers of an instruction in one word of the scoreboard. */
@@ -70,6 +70,7 @@ struct sm_code {
     uint32_t register_words;            /* of a warp's scoreboard */
     bool accumulates;                   /* there are warp-level operations that access memory */
     bool copies;                        /* there are asynchronous copies */
+    bool samples;                       /* there are reads of images through the texture unit */
     bool snoops;                        /* there are loads or stores that fetch what is not near, and go on */
     const struct subcore_code *subcore; /* of sm.pipeline control-bits; else NULL */
     const struct timed_guards *guards;  /* by PC, of those with ORDER_GUARDS; NULL: none has */

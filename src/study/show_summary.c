@@ -173,6 +173,73 @@ static void print_refused(struct show *show, const char *refused) {
             plural(count), (int)(end ? end - inst : (long)strlen(inst)), inst);
 }
 
+/* ---- images ---- */
+
+enum { IMAGE_STEPS = 8 }; /* copies that a handle is followed through */
+
+static const char *const image_words[] = {[GEOMETRY_1D] = "1D",
+                                          [GEOMETRY_2D] = "2D",
+                                          [GEOMETRY_3D] = "3D",
+                                          [GEOMETRY_A1D] = "1D array",
+                                          [GEOMETRY_A2D] = "2D array",
+                                          [GEOMETRY_CUBE] = "cube map",
+                                          [GEOMETRY_ACUBE] = "cube map array",
+                                          [GEOMETRY_FLAT] = "1D or 2D"};
+
+/* The only instruction of the function that writes a register; NULL: there are none, or several. */
+static const struct inst *writer_of(const struct show *show, const struct function *function, uint32_t reg) {
+    const struct inst *found = NULL;
+    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
+        const struct inst *inst = &show->module->code[pc];
+        for (unsigned i = 0; i < inst->dst_count; i++) {
+            if (inst->dst[i].kind != OPERAND_REG || inst->dst[i].reg != reg)
+                continue;
+            if (found)
+                return NULL;
+            found = inst;
+        }
+    }
+    return found;
+}
+
+/* The parameter or variable that a handle comes from. */
+static const char *image_name(const struct show *show, const struct function *function, const struct operand *handle) {
+    for (unsigned steps = 0; steps < IMAGE_STEPS; steps++) {
+        if (handle->symbol)
+            return handle->symbol->name;
+        const struct inst *from =
+            handle->kind == OPERAND_REG || handle->has_reg ? writer_of(show, function, handle->reg) : NULL;
+        if (!from || (from->op != OP_LD && from->op != OP_MOV && from->op != OP_CVTA))
+            break;
+        handle = &from->src[0];
+    }
+    return "a handle that is computed";
+}
+
+/* Which images are read and written where, and as what. */
+static void print_images(struct show *show, const struct function *function) {
+    unsigned count = 0;
+    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++)
+        count += inst_accesses_image(&show->module->code[pc]);
+    if (!count)
+        return;
+    fprintf(show->out, "  images        read or written by %u instruction%s\n", count, plural(count));
+    unsigned shown = 0;
+    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
+        const struct inst *inst = &show->module->code[pc];
+        if (!inst_accesses_image(inst))
+            continue;
+        if (shown++ == BRANCHES_SHOWN) {
+            fprintf(show->out, "                and %u more, see --listing\n", count - BRANCHES_SHOWN);
+            break;
+        }
+        const char *where = show_where(show, inst);
+        fprintf(show->out, "                pc %-5u %-*s %s of %s (%s)\n", pc, *where ? 18 : 0, where,
+                op_name((enum op)inst->op), image_name(show, function, &inst->src[IMAGE_SOURCE_IMAGE]),
+                image_words[inst->geometry]);
+    }
+}
+
 void show_summary(struct show *show, const struct function *function) {
     const struct cfg *cfg = function->cfg;
     const uint32_t instructions = whole_instructions(show->module, function), unreachable = unreachable_blocks(cfg);
@@ -191,6 +258,7 @@ void show_summary(struct show *show, const struct function *function) {
     if (function->is_entry)
         fprintf(out, ", parameters %u bytes", function->param_bytes);
     fputc('\n', out);
+    print_images(show, function);
     if (function->is_entry)
         print_occupancies(show, function, function->shared_bytes);
     if (function->refused)
