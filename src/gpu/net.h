@@ -15,7 +15,8 @@ struct net {
     bool one_clock;                                /* of both ends and the crossbar */
     struct clock_ratio clock, in_clock, out_clock; /* of the crossbar and of those at the other ends of links */
     uint64_t now;
-    bool to_slices;
+    bool to_slices;   /* or requests between SMs */
+    bool between_sms; /* their shared memories: addresses have the SM above 32 bits */
     const struct address_map *map;
     uint32_t slices;   /* of a partition */
     uint64_t *pending; /* inputs with something on their link, as the last exchange told */
@@ -25,6 +26,13 @@ struct net {
 /* Of the machine's links, which are made as new. `to_slices`: from SMs to L2 slices, else the other way. */
 enum status net_create(struct net *net, struct arena *arena, const struct gpu *gpu, bool to_slices,
                        struct report *report);
+/* Between SMs, on clock.dsm, over these links of each. */
+struct net_ends {
+    struct link **in, **out;
+    bool requests; /* else replies */
+};
+enum status net_create_between_sms(struct net *net, struct arena *arena, const struct gpu *gpu,
+                                   const struct net_ends *ends, struct report *report);
 void net_run(struct net *net, uint64_t from, uint64_t to);
 /* Between epochs: the first cycle at which there is something to do; any cycle up to `enough` stands for all of them. */
 uint64_t net_next(const struct net *net, uint64_t enough);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An SM made of its parts. */
 #include "sm/copies.h"
+#include "sm/dsm.h"
 #include "sm/path_slots.h"
 #include "sm/state.h"
 #include "sm/subcore.h"
@@ -213,7 +214,9 @@ enum status sm_make(struct sm **out, struct arena *arena, const struct sm_parts 
         status = subcore_create(sm, parts, report);
     if (status == STATUS_OK)
         status = create_schedulers(sm, parts->l1, report);
-    sm->unusual = sm->l2 || sm->params.l1_wavefronts || sm->hears;
+    if (parts->dsm)
+        sm_dsm_create(sm, parts->dsm);
+    sm->unusual = sm->l2 || sm->params.l1_wavefronts || sm->hears || sm->dsm;
     if (status == STATUS_OK)
         sm_watch_l1(sm);
     if (status == STATUS_OK)

@@ -131,8 +131,11 @@ static uint8_t unit_at_hand(const struct sm_params *params, uint8_t unit) {
     return unit == SM_UNIT_DP && !params->dp_units ? SM_UNIT_SFU : unit;
 }
 
-static enum timed_order order_of(const struct inst *inst) {
-    if (inst->op == OP_MEMBAR)
+/* `clusters`: of several blocks, which see behind barrier.cluster what was stored before it. */
+static enum timed_order order_of(const struct inst *inst, bool clusters) {
+    const bool releases = inst->op == OP_BAR && inst->scope == SCOPE_CLUSTER && inst->mode == MODE_ARRIVE &&
+                          inst->order != ORDER_RELAXED;
+    if (inst->op == OP_MEMBAR || (clusters && releases))
         return ORDER_FENCE;
     if (inst->op == OP_PROGRESS)
         return ORDER_PROGRESS;
@@ -290,7 +293,7 @@ static void add_written_guards(struct timed *timed, const struct inst *inst, con
 }
 
 const struct sm_code *sm_decode(struct arena *arena, const struct module *module, const struct sm_params *params,
-                                unsigned warp_size) {
+                                unsigned warp_size, bool clusters) {
     struct timed *all = ARENA_ARRAY(arena, struct timed, module->code_count);
     uint8_t *operators = ARENA_ARRAY(arena, uint8_t, module->code_count);
     struct numbering numbering = {.banks = params->register_banks};
@@ -311,7 +314,7 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
             snoops |= inst->op == OP_LD_SNOOP || inst->op == OP_ST_SNOOP;
             add_width(timed, params, sm_issue_cycles(params, warp_size));
             timed->unit = unit_at_hand(params, timed->unit);
-            timed->order = (uint8_t)order_of(inst);
+            timed->order = (uint8_t)order_of(inst, clusters);
             timed->parameter = parameter_of(function, inst, params);
             add_registers(arena, timed, inst, &numbering);
             if (numbering.guards)

@@ -3,6 +3,7 @@
  * waits for has come. */
 #include "sm/apart.h"
 #include "sm/book.h"
+#include "sm/dsm.h"
 #include "sm/operators.h"
 #include "sm/subcore.h"
 #include "sm/wheel.h"
@@ -276,6 +277,45 @@ static __attribute__((noinline)) void access_by_wavefronts(struct sm *sm, struct
     end_access(sm, entry);
 }
 
+/* A line of another block's shared memory a cycle. */
+static __attribute__((noinline)) void access_far(struct sm *sm, struct queued *entry) {
+    struct sm_dsm *dsm = sm->dsm;
+    struct flight *flight = &sm->flights[entry->flight];
+    const uint32_t lanes = entry->lanes[entry->next], bytes = entry->bytes[entry->next];
+    const uint8_t kind = entry->operators;
+    const struct packet packet = {.address = entry->address[entry->next],
+                                  .tag = entry->flight,
+                                  .sm = sm->shape.id,
+                                  .bytes = bytes,
+                                  .ticket = flight->ticket,
+                                  .lanes = lanes,
+                                  .kind = kind,
+                                  .place = entry->place};
+    sm->lsu_busy = sm->now + 1;
+    if (!link_send(dsm->parts.out, sm->now, &packet, 1, kind == PACKET_READ ? 0 : bytes)) {
+        dsm->stats.blocked_cycles++;
+        return;
+    }
+    dsm->stats.requests++, dsm->stats.request_bytes += kind == PACKET_READ ? 0 : bytes;
+    flight->outstanding++;
+    if (sm->lane_tags)
+        sm_note_miss(flight, lanes);
+    if (++entry->next == entry->count)
+        end_access(sm, entry);
+}
+
+void sm_dsm_reply(struct sm *sm, const struct packet *packet) {
+    const uint32_t number = (uint32_t)packet->tag;
+    struct flight *flight = &sm->flights[number];
+    sm->dsm->stats.replies++;
+    sm->dsm->stats.reply_bytes += packet->kind == PACKET_WRITE ? 0 : packet->bytes;
+    flight->outstanding--;
+    flight->done_cycle = sm->now + sm->params.pipeline_cycles;
+    complete_if_done(sm, number);
+    if (packet->kind == PACKET_WRITE)
+        sm_acknowledge(sm, packet->place);
+}
+
 void sm_memory(struct sm *sm) {
     struct queued *entry = &sm->queue[sm->queue_head];
     if (entry->ready_cycle > sm->now)
@@ -296,6 +336,10 @@ void sm_memory(struct sm *sm) {
     }
     bool watched = operators_or_bypass(sm, entry);
     if (sm->unusual) {
+        if (entry->kind == ACCESS_FAR) {
+            access_far(sm, entry);
+            return;
+        }
         watched |= sm->hears != 0;
         if (sm->l2 && !sm_l2_takes(sm, entry->count)) {
             sm->blocked = (struct cache_blocked){.cause = CACHE_NO_ROOM}; /* until anything happens */
