@@ -61,7 +61,9 @@ static enum status create_nets(struct launch_state *state, struct report *report
                                                  .in = links[IN][i],
                                                  .back_out = links[BACK_OUT][i],
                                                  .back_in = links[BACK_IN][i],
-                                                 .latency = state->gpu->config.gpu->dsm_latency};
+                                                 .latency = state->gpu->config.gpu->dsm_latency,
+                                                 .header_bytes = state->gpu->config.crossbar->header_bytes,
+                                                 .bytes_per_cycle = state->gpu->config.gpu->dsm_bytes};
     return status;
 }
 
@@ -72,7 +74,6 @@ enum status clusters_create(struct launch_state *state, struct report *report) {
     struct clusters *clusters = state->clusters = ARENA_NEW(state->arena, struct clusters);
     const uint32_t most = config->sm_count * state->launch->places;
     clusters->blocks = state->launch->cluster_blocks, clusters->group_count = count_groups(config);
-    clusters->clock = gpu_clock(config->gpu, config->gpu->dsm_khz);
     clusters->sms = ARENA_ARRAY(state->arena, struct sm_dsm_parts, config->sm_count);
     clusters->room = ARENA_ARRAY(state->arena, uint32_t, config->sm_count);
     clusters->active = ARENA_ARRAY(state->arena, struct cluster_blocks *, most);
@@ -83,10 +84,9 @@ enum status clusters_create(struct launch_state *state, struct report *report) {
 }
 
 void clusters_run(struct clusters *clusters, uint64_t from, uint64_t to) {
-    const uint64_t first = clock_first_tick(&clusters->clock, from), end = clock_first_tick(&clusters->clock, to);
     for (unsigned i = 0; i < 2; i++)
-        if (net_next(&clusters->nets[i], end - 1) < end)
-            net_run(&clusters->nets[i], first, end);
+        if (net_next(&clusters->nets[i], to - 1) < to)
+            net_run(&clusters->nets[i], from, to);
 }
 
 void clusters_exchange(struct clusters *clusters) {
@@ -100,8 +100,7 @@ bool clusters_are_idle(const struct clusters *clusters) {
 
 uint64_t clusters_next(const struct clusters *clusters) {
     const uint64_t there = net_next(&clusters->nets[0], 0), back = net_next(&clusters->nets[1], 0);
-    const uint64_t tick = there < back ? there : back;
-    return tick == NO_CYCLE ? NO_CYCLE : clock_cycle(&clusters->clock, tick);
+    return there < back ? there : back;
 }
 
 /* ---- dispatch ---- */

@@ -10,7 +10,6 @@ struct launch_state;
 
 struct clusters {
     struct net nets[2];           /* requests, replies */
-    struct clock_ratio clock;     /* of both */
     struct sm_dsm_parts *sms;     /* of each SM: its links */
     uint32_t blocks, group_count; /* blocks: of a cluster */
     uint32_t *room;               /* of each SM, while one is chosen */

@@ -50,9 +50,8 @@ enum status net_create_between_sms(struct net *net, struct arena *arena, const s
                         .out = ends->out,
                         .to_slices = ends->requests,
                         .between_sms = true};
-    net->clock = gpu_clock(config->gpu, config->gpu->dsm_khz);
-    net->in_clock = net->out_clock = gpu_clock(config->gpu, config->gpu->sm_khz);
-    net->one_clock = clock_is_same(&net->clock);
+    net->clock = net->in_clock = net->out_clock = gpu_clock(config->gpu, config->gpu->sm_khz);
+    net->one_clock = true;
     return create(net, arena, config, report);
 }
 

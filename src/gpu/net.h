@@ -26,7 +26,7 @@ struct net {
 /* Of the machine's links, which are made as new. `to_slices`: from SMs to L2 slices, else the other way. */
 enum status net_create(struct net *net, struct arena *arena, const struct gpu *gpu, bool to_slices,
                        struct report *report);
-/* Between SMs, on clock.dsm, over these links of each. */
+/* Between SMs, on their clock, over these links of each. */
 struct net_ends {
     struct link **in, **out;
     bool requests; /* else replies */

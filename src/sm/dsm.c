@@ -41,7 +41,7 @@ static void serve(struct sm *sm) {
     struct sm_dsm *dsm = sm->dsm;
     const struct packet *packet = &dsm->queue[dsm->head].packet;
     const uint32_t bytes = packet->kind == PACKET_WRITE ? 0 : packet->bytes;
-    if (!link_send(dsm->parts.back_out, sm->now, packet, 1, bytes))
+    if (!sm_dsm_send(sm, dsm->parts.back_out, packet, bytes))
         return;
     dsm->served[dsm->served_count++] = (struct sm_dsm_served){packet->sm, packet->ticket, packet->lanes};
     dsm->stats.served++;

@@ -18,9 +18,20 @@ struct sm_dsm {
     unsigned served_count;
     uint64_t *opens, *met; /* of each place: when barrier.cluster opens, NO_CYCLE: that is not known; when its threads had all arrived */
     uint64_t open_next;
+    double port_free; /* when what has been sent is out */
     struct dsm_stats stats;
 };
 
+/* Sends a message with so many bytes of data, where the way out of the SM is free within the cycle; false: not yet. */
+static inline bool sm_dsm_send(struct sm *sm, struct link *link, const struct packet *packet, uint32_t bytes) {
+    struct sm_dsm *dsm = sm->dsm;
+    const double now = (double)sm->now;
+    if (dsm->port_free >= now + 1 || !link_send(link, sm->now, packet, 1, bytes))
+        return false;
+    dsm->port_free = (dsm->port_free > now ? dsm->port_free : now) +
+                     (bytes + dsm->parts.header_bytes) / dsm->parts.bytes_per_cycle;
+    return true;
+}
 SM_STAGE void sm_dsm_create(struct sm *sm, const struct sm_dsm_parts *parts);
 /* What came, and what leaves, in this cycle. */
 SM_STAGE void sm_dsm_run(struct sm *sm);

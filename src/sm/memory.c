@@ -292,7 +292,7 @@ static __attribute__((noinline)) void access_far(struct sm *sm, struct queued *e
                                   .kind = kind,
                                   .place = entry->place};
     sm->lsu_busy = sm->now + 1;
-    if (!link_send(dsm->parts.out, sm->now, &packet, 1, kind == PACKET_READ ? 0 : bytes)) {
+    if (!sm_dsm_send(sm, dsm->parts.out, &packet, kind == PACKET_READ ? 0 : bytes)) {
         dsm->stats.blocked_cycles++;
         return;
     }

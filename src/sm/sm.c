@@ -126,6 +126,7 @@ uint64_t sm_dsm_next(const struct sm *sm, uint64_t next) {
     uint64_t serves = NO_CYCLE;
     if (dsm->count) {
         serves = dsm->queue[dsm->head].ready_cycle > sm->now ? dsm->queue[dsm->head].ready_cycle : sm->now;
+        serves = dsm->port_free >= (double)serves + 1 ? (uint64_t)dsm->port_free : serves;
         if (!dsm->parts.back_out->credits) { /* until one has come back */
             const uint64_t credit = link_credit_next(dsm->parts.back_out);
             serves = credit > serves ? credit : serves;

@@ -167,7 +167,8 @@ extern const struct stat_description dsm_stats_table[];
 /* To and from other SMs, for clusters of several blocks: requests out and in, replies out and in. */
 struct sm_dsm_parts {
     struct link *out, *in, *back_out, *back_in;
-    uint32_t latency; /* from a request's arrival to its reply */
+    uint32_t latency, header_bytes; /* latency: from a request's arrival to its reply; bytes: beside data */
+    double bytes_per_cycle;         /* that it sends, both kinds together */
 };
 
 /* What an SM is made of. */
