@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches with clusters, by the launch and by the kernel: each block adds its number to a word of every block of its cluster. In time
- * (CLUSTERS=0) they are refused. */
+
 #include "driver.h"
 
 #define KERNEL(name, header)                                                                                           \
