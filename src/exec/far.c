@@ -146,8 +146,7 @@ static bool add_piece(struct exec *exec, unsigned warp, unsigned lane, const str
 
 bool exec_far_put(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint32_t address,
                   const void *value, uint32_t bytes) {
-    struct far_piece piece = {
-        .bytes = bytes, .atom = (uint8_t)step->inst->atom, .type = (uint8_t)step->inst->stype};
+    struct far_piece piece = {.bytes = bytes, .atom = (uint8_t)step->inst->atom, .type = (uint8_t)step->inst->stype};
     memcpy(piece.value, value, bytes);
     return add_piece(exec, warp, lane, step, address, piece);
 }
@@ -165,13 +164,13 @@ static const char ended[] = "has ended, and its shared memory with it";
 static void note_fault(struct core *core, const struct ticket *ticket, unsigned lane, const char *what) {
     const struct core_warp *home = &core->warps[ticket->thread[lane] / LANES_MAX];
     if (!core->far_fault.found)
-        core->far_fault = (struct far_fault){
-            .found = true,
-            .block = home->exec->block,
-            .thread = home->exec->launch->warp_size * home->number + ticket->thread[lane] % LANES_MAX,
-            .pc = (uint32_t)(ticket->step - core->linked->steps),
-            .rank = (uint32_t)(ticket->address[lane] / CLUSTER_BLOCK_BYTES),
-            .what = what};
+        core->far_fault = (struct far_fault){.found = true,
+                                             .block = home->exec->block,
+                                             .thread = home->exec->launch->warp_size * home->number +
+                                                       ticket->thread[lane] % LANES_MAX,
+                                             .pc = (uint32_t)(ticket->step - core->linked->steps),
+                                             .rank = (uint32_t)(ticket->address[lane] / CLUSTER_BLOCK_BYTES),
+                                             .what = what};
 }
 
 /* Shared memory of that block; NULL: it has ended, or has not begun. */
@@ -260,13 +259,12 @@ void core_publish_far(struct core *core) {
         if (owner)
             publish_piece(piece, owner);
         else if (!core->far_fault.found)
-            core->far_fault = (struct far_fault){
-                .found = true,
-                .pc = (uint32_t)(piece->step - core->linked->steps),
-                .block = piece->block,
-                .thread = piece->thread,
-                .rank = piece->rank,
-                .what = ended};
+            core->far_fault = (struct far_fault){.found = true,
+                                                 .pc = (uint32_t)(piece->step - core->linked->steps),
+                                                 .block = piece->block,
+                                                 .thread = piece->thread,
+                                                 .rank = piece->rank,
+                                                 .what = ended};
     }
     core->pieces.count = 0;
 }

@@ -131,8 +131,8 @@ static uint32_t choose_group(const struct launch_state *state) {
 
 static struct cluster_blocks *begin_cluster(struct launch_state *state) {
     struct clusters *clusters = state->clusters;
-    struct cluster_blocks *one = clusters->free_count ? clusters->free[--clusters->free_count]
-                                                      : ARENA_NEW(state->arena, struct cluster_blocks);
+    struct cluster_blocks *one =
+        clusters->free_count ? clusters->free[--clusters->free_count] : ARENA_NEW(state->arena, struct cluster_blocks);
     *one = (struct cluster_blocks){.count = clusters->blocks};
     for (uint32_t i = 0; i < one->count; i++)
         one->met[i] = one->gone[i] = NO_CYCLE;

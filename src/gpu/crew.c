@@ -95,7 +95,8 @@ bool crew_run(struct crew *crew, struct team *team, const struct crew_parts *par
     crew->meanwhile = meanwhile, crew->self = self;
     for (unsigned i = 0; i < crew->size; i++) {
         struct crew_thread *thread = &crew->threads[i];
-        thread->count = share(crew, i, net_parts(parts)) + share(crew, i, parts->sm_count) + share(crew, i, parts->partition_count);
+        thread->count =
+            share(crew, i, net_parts(parts)) + share(crew, i, parts->sm_count) + share(crew, i, parts->partition_count);
         thread->busy_ns = 0; /* the host may not let it come */
         atomic_store_explicit(&thread->next, 0, memory_order_relaxed);
     }

@@ -24,7 +24,7 @@ struct gpu {
 
 /* A block on its way to an SM. */
 struct coming_block {
-    uint64_t start, block; /* start: the SM has it from this cycle on */
+    uint64_t start, block;          /* start: the SM has it from this cycle on */
     struct cluster_blocks *cluster; /* NULL: none of several blocks */
     uint32_t turn, rank;            /* turn: of launch_state.sms */
 };

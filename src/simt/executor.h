@@ -56,7 +56,7 @@ enum access_kind {
     ACCESS_SNOOPED_LOAD,
     ACCESS_SNOOPED_STORE,
     ACCESS_TEXELS, /* a load of several texels for each lane: those of `address`, and `more` */
-    ACCESS_FAR     /* shared memory of other blocks of the cluster, which their SMs perform; `far`: what of the first ones */
+    ACCESS_FAR /* shared memory of other blocks of the cluster, which their SMs perform; `far`: what of the first ones */
 };
 
 struct access {

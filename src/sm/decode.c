@@ -133,8 +133,8 @@ static uint8_t unit_at_hand(const struct sm_params *params, uint8_t unit) {
 
 /* `clusters`: of several blocks, which see behind barrier.cluster what was stored before it. */
 static enum timed_order order_of(const struct inst *inst, bool clusters) {
-    const bool releases = inst->op == OP_BAR && inst->scope == SCOPE_CLUSTER && inst->mode == MODE_ARRIVE &&
-                          inst->order != ORDER_RELAXED;
+    const bool releases =
+        inst->op == OP_BAR && inst->scope == SCOPE_CLUSTER && inst->mode == MODE_ARRIVE && inst->order != ORDER_RELAXED;
     if (inst->op == OP_MEMBAR || (clusters && releases))
         return ORDER_FENCE;
     if (inst->op == OP_PROGRESS)

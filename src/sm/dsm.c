@@ -52,8 +52,7 @@ void sm_dsm_run(struct sm *sm) {
     struct sm_dsm *dsm = sm->dsm;
     if (dsm->open_next <= sm->now)
         open_barriers(sm);
-    for (const struct packet *packet;
-         dsm->count < DSM_QUEUE && (packet = link_arrived(dsm->parts.in, sm->now)) != NULL;
+    for (const struct packet *packet; dsm->count < DSM_QUEUE && (packet = link_arrived(dsm->parts.in, sm->now)) != NULL;
          link_pop(dsm->parts.in, sm->now)) {
         const unsigned at = (dsm->head + dsm->count++) % DSM_QUEUE;
         dsm->queue[at].packet = *packet;

@@ -16,7 +16,8 @@ struct sm_dsm {
     unsigned head, count;
     struct sm_dsm_served *served; /* in this round: at most one a cycle */
     unsigned served_count;
-    uint64_t *opens, *met; /* of each place: when barrier.cluster opens, NO_CYCLE: that is not known; when its threads had all arrived */
+    uint64_t *opens,
+        *met; /* of each place: when barrier.cluster opens, NO_CYCLE: that is not known; when its threads had all arrived */
     uint64_t open_next;
     double port_free; /* when what has been sent is out */
     struct dsm_stats stats;
@@ -28,8 +29,8 @@ static inline bool sm_dsm_send(struct sm *sm, struct link *link, const struct pa
     const double now = (double)sm->now;
     if (dsm->port_free >= now + 1 || !link_send(link, sm->now, packet, 1, bytes))
         return false;
-    dsm->port_free = (dsm->port_free > now ? dsm->port_free : now) +
-                     (bytes + dsm->parts.header_bytes) / dsm->parts.bytes_per_cycle;
+    dsm->port_free =
+        (dsm->port_free > now ? dsm->port_free : now) + (bytes + dsm->parts.header_bytes) / dsm->parts.bytes_per_cycle;
     return true;
 }
 SM_STAGE void sm_dsm_create(struct sm *sm, const struct sm_dsm_parts *parts);

@@ -210,8 +210,9 @@ static __attribute__((noinline)) void enqueue_far(struct sm *sm, uint32_t flight
     struct queued *entry = enqueue(sm, flight, access->space, ACCESS_FAR, ready_cycle);
     struct coalesced lines;
     coalesce(access->address, access->bytes, access->lanes, 7, &lines);
-    entry->operators =
-        access->far == ACCESS_LOAD ? PACKET_READ : access->far == ACCESS_STORE ? PACKET_WRITE : PACKET_ATOMIC;
+    entry->operators = access->far == ACCESS_LOAD    ? PACKET_READ
+                       : access->far == ACCESS_STORE ? PACKET_WRITE
+                                                     : PACKET_ATOMIC;
     entry->passes = entry->idle = 0;
     for (uint32_t i = 0; i < lines.count; i++)
         add_transaction(entry, lines.line[i], lines.lanes[i], 32 * bits_count(lines.sectors[i]), lines.sectors[i]);
@@ -222,11 +223,11 @@ static __attribute__((noinline)) void enqueue_far(struct sm *sm, uint32_t flight
 
 void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle) {
     if (access->kind > ACCESS_ATOMIC) {
-        void (*const others[])(struct sm *, uint32_t, const struct access *, uint64_t) = {
-            [ACCESS_SNOOPED_LOAD - ACCESS_SNOOPED_LOAD] = enqueue_snooped,
-            [ACCESS_SNOOPED_STORE - ACCESS_SNOOPED_LOAD] = enqueue_snooped,
-            [ACCESS_TEXELS - ACCESS_SNOOPED_LOAD] = enqueue_texels,
-            [ACCESS_FAR - ACCESS_SNOOPED_LOAD] = enqueue_far};
+        void (*const others[])(struct sm *, uint32_t, const struct access *,
+                               uint64_t) = {[ACCESS_SNOOPED_LOAD - ACCESS_SNOOPED_LOAD] = enqueue_snooped,
+                                            [ACCESS_SNOOPED_STORE - ACCESS_SNOOPED_LOAD] = enqueue_snooped,
+                                            [ACCESS_TEXELS - ACCESS_SNOOPED_LOAD] = enqueue_texels,
+                                            [ACCESS_FAR - ACCESS_SNOOPED_LOAD] = enqueue_far};
         others[access->kind - ACCESS_SNOOPED_LOAD](sm, flight, access, ready_cycle);
         return;
     }

@@ -98,6 +98,17 @@ static bool passes_by(struct sm *sm, const struct queued *entry, uint64_t addres
            (entry->operators & OPERATOR_NO_ALLOCATE && !cache_holds(sm->l1, address));
 }
 
+/* The block has no store left on its way: fences wait for this. */
+static __attribute__((noinline)) void wake_fences(struct sm *sm, unsigned number) {
+    const slot_set all = set_low(sm->shape.warps_per_place);
+    const slot_set slots = SETS(sm)->of_any_block | all << number * sm->shape.warps_per_place;
+    for (slot_set rest = slots & SETS(sm)->used; rest; rest &= rest - 1) {
+        const unsigned w = set_first(rest);
+        if (SETS(sm)->warps[w].stage == WAIT_MEMORY)
+            SETS(sm)->front->consider(sm, w);
+    }
+}
+
 /* One transaction; false: blocked. `watched`: the scheduler hears of it, or may send it past the L1. */
 static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct queued *entry, bool watched) {
     struct flight *flight = &sm->flights[entry->flight];
@@ -149,8 +160,8 @@ static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct
     if (watched && entry->operators & OPERATOR_FIRST)
         cache_offer(sm->l1, request.address);
     sm->inst_stats[flight->pc].misses += outcome == CACHE_MISS;
-    if (entry->kind == ACCESS_STORE && !handed_on)
-        sm->places[entry->place].stores--;
+    if (entry->kind == ACCESS_STORE && !handed_on && !--sm->places[entry->place].stores)
+        wake_fences(sm, entry->place);
     if (entry->kind == ACCESS_ATOMIC || result.waits) {
         sm->flights[waiter].outstanding++;
         if (sm->lane_tags)
@@ -298,8 +309,7 @@ static __attribute__((noinline)) void access_far(struct sm *sm, struct queued *e
     }
     dsm->stats.requests++, dsm->stats.request_bytes += kind == PACKET_READ ? 0 : bytes;
     flight->outstanding++;
-    if (sm->lane_tags)
-        sm_note_miss(flight, lanes);
+    flight->entire = true;
     if (++entry->next == entry->count)
         end_access(sm, entry);
 }
@@ -374,16 +384,9 @@ void sm_memory(struct sm *sm) {
 }
 
 void sm_acknowledge(struct sm *sm, unsigned number) {
-    struct sm_place *place = &sm->places[number];
-    if (--place->stores)
+    if (--sm->places[number].stores)
         return;
-    const slot_set all = set_low(sm->shape.warps_per_place);
-    const slot_set slots = SETS(sm)->of_any_block | all << number * sm->shape.warps_per_place;
-    for (slot_set rest = slots & SETS(sm)->used; rest; rest &= rest - 1) {
-        const unsigned w = set_first(rest);
-        if (SETS(sm)->warps[w].stage == WAIT_MEMORY)
-            SETS(sm)->front->consider(sm, w); /* fences wait for this */
-    }
+    wake_fences(sm, number);
     sm_end_if_done(sm, number);
 }
 

@@ -90,9 +90,7 @@ unsigned sm_free_places(const struct sm *sm) {
     return most > taken ? most - taken : 0;
 }
 
-void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc) {
-    sm_give_member(sm, block, first_pc, NULL, 0);
-}
+void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc) { sm_give_member(sm, block, first_pc, NULL, 0); }
 
 void sm_give_member(struct sm *sm, uint64_t block, uint32_t first_pc, struct cluster_blocks *cluster, uint32_t rank) {
     struct given_block *given = &sm->given[sm->given_count++];

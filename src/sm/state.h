@@ -204,7 +204,7 @@ struct sm {
         struct cluster_blocks *cluster;
         uint32_t first_pc, rank;
     } given[WARPS_MAX];
-    struct sm_dsm *dsm; /* NULL: no clusters of several blocks */
+    struct sm_dsm *dsm;             /* NULL: no clusters of several blocks */
     uint8_t slot_places[WARPS_MAX]; /* for schedulers that tell blocks apart */
     uint32_t progress[WARPS_MAX];   /* by slot: the register that `progress` counts up */
     void *schedulers[SCHEDULERS_MAX];
