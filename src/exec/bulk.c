@@ -83,7 +83,7 @@ static bool move_part(struct exec *exec, unsigned warp, unsigned lane, const str
                       uint8_t *shared) {
     const bool loads = step->inst->mode == MODE_BULK_LOAD, is_global = step->inst->space == SPACE_GLOBAL;
     if (!is_global && exec_is_far(exec, (uint32_t)address))
-        return exec_far_put(exec, warp, lane, step, (uint32_t)address, shared, BULK_PART);
+        return exec_far_put(exec, warp, lane, step, &(struct far_bytes){(uint32_t)address, BULK_PART, shared, 0});
     uint8_t *memory = exec_translate(exec, warp, lane, step, address, BULK_PART);
     if (!memory)
         return false;
@@ -143,7 +143,9 @@ bool bulk_complete(struct exec *exec, unsigned warp, unsigned lane, const struct
     }
     const uint64_t done = bulk->done ? bulk->done : bulk_turn(exec, bulk->bytes);
     if (exec_is_far(exec, bulk->barrier))
-        return exec_far_complete(exec, warp, lane, step, bulk->barrier, bulk->bytes, done + exec->launch->far_cycles);
+        return exec_far_complete(exec, warp, lane, step,
+                                 &(struct far_bytes){bulk->barrier, bulk->bytes, NULL,
+                                                     done + exec->launch->far_cycles});
     bulk_add(exec, (struct bulk_pending){done, bulk->barrier, bulk->bytes});
     return true;
 }
@@ -166,7 +168,7 @@ static bool copy_far(struct exec *exec, unsigned warp, unsigned lane, const stru
     for (uint32_t at = 0; at < bulk->bytes; at += BULK_PART) {
         uint8_t part[BULK_PART];
         if (!move_part(exec, warp, lane, step, bulk->address + at, part) ||
-            !exec_far_put(exec, warp, lane, step, bulk->shared + at, part, BULK_PART))
+            !exec_far_put(exec, warp, lane, step, &(struct far_bytes){bulk->shared + at, BULK_PART, part, 0}))
             return false;
     }
     return bulk_complete(exec, warp, lane, step, bulk);
@@ -217,7 +219,8 @@ static bool put(struct exec *exec, unsigned warp, unsigned lane, const struct st
         const uint64_t value = exec_read(exec, warp, &step->rows[PUT_VALUES + k], lane);
         uint8_t bytes[sizeof value];
         memcpy(bytes, &value, sizeof value);
-        if (far && !exec_far_put(exec, warp, lane, step, (uint32_t)address + k * size, bytes, size))
+        if (far &&
+            !exec_far_put(exec, warp, lane, step, &(struct far_bytes){(uint32_t)address + k * size, size, bytes, 0}))
             return false;
         if (far)
             continue;

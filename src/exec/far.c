@@ -126,8 +126,9 @@ void core_move_far(struct ticket *to, unsigned at, const struct ticket *from, un
 }
 
 static bool add_piece(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint32_t address,
-                      struct far_piece piece) {
+                      const struct far_piece *what) {
     struct core *core = exec->core;
+    struct far_piece piece = *what;
     const uint64_t offset = (uint64_t)address - FAR;
     piece.cluster = exec->gang, piece.step = step;
     piece.block = exec->block, piece.thread = exec->launch->warp_size * warp + lane;
@@ -144,17 +145,19 @@ static bool add_piece(struct exec *exec, unsigned warp, unsigned lane, const str
     return true;
 }
 
-bool exec_far_put(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint32_t address,
-                  const void *value, uint32_t bytes) {
-    struct far_piece piece = {.bytes = bytes, .atom = (uint8_t)step->inst->atom, .type = (uint8_t)step->inst->stype};
-    memcpy(piece.value, value, bytes);
-    return add_piece(exec, warp, lane, step, address, piece);
+bool exec_far_put(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                  const struct far_bytes *bytes) {
+    struct far_piece piece = {.bytes = bytes->bytes,
+                              .atom = (uint8_t)step->inst->atom,
+                              .type = (uint8_t)step->inst->stype};
+    memcpy(piece.value, bytes->value, bytes->bytes);
+    return add_piece(exec, warp, lane, step, bytes->address, &piece);
 }
 
-bool exec_far_complete(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint32_t address,
-                       uint32_t bytes, uint64_t cycle) {
-    const struct far_piece piece = {.bytes = bytes, .is_barrier = true, .cycle = cycle};
-    return add_piece(exec, warp, lane, step, address, piece);
+bool exec_far_complete(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                       const struct far_bytes *bytes) {
+    const struct far_piece piece = {.bytes = bytes->bytes, .is_barrier = true, .cycle = bytes->cycle};
+    return add_piece(exec, warp, lane, step, bytes->address, &piece);
 }
 
 /* ---- between rounds ---- */

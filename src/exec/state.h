@@ -154,11 +154,17 @@ bool exec_far_access(struct exec *exec, unsigned warp, const struct step *step, 
                      uint32_t bytes);
 /* Does a place in shared memory lie in another block? */
 bool exec_is_far(const struct exec *exec, uint32_t address);
-/* Bytes go there when the round ends (at most 16), and its barrier hears of bytes in that cycle. False: a fault. */
-bool exec_far_put(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint32_t address,
-                  const void *value, uint32_t bytes);
-bool exec_far_complete(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint32_t address,
-                       uint32_t bytes, uint64_t cycle);
+/* What goes to such a place when the round ends, at most 16 bytes; of a barrier there: how many bytes it hears of, and in which cycle. */
+struct far_bytes {
+    uint32_t address, bytes;
+    const void *value;
+    uint64_t cycle;
+};
+/* False: a fault. */
+bool exec_far_put(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                  const struct far_bytes *bytes);
+bool exec_far_complete(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                       const struct far_bytes *bytes);
 /* The barrier in memory changes as the instruction has it; a text: why not. */
 const char *exec_barrier_change(const struct step *step, uint8_t *memory, uint64_t b, uint64_t *progress);
 /* mapa and getctarank: exec/cluster.c. */

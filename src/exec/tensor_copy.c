@@ -207,7 +207,7 @@ static bool move_row(struct exec *exec, unsigned warp, unsigned lane, const stru
             tensor_map_convert(map, chunk);
             if (there)
                 memcpy(there, chunk, sizeof chunk);
-            else if (!exec_far_put(exec, warp, lane, step, at, chunk, sizeof chunk))
+            else if (!exec_far_put(exec, warp, lane, step, &(struct far_bytes){at, sizeof chunk, chunk, 0}))
                 return false;
         }
     }
