@@ -183,7 +183,7 @@ enum status sm_make(struct sm **out, struct arena *arena, const struct sm_parts 
     sm->params = *parts->params,
     sm->params.pipeline = sm_pipeline(parts->params, parts->mechanism, shape->own_params[OWN_MECHANISM]);
     sm->module = parts->module, sm->timed = parts->code->timed, sm->register_words = parts->code->register_words;
-    sm->operators = parts->code->operators;
+    sm->operators = parts->code->operators, sm->fences = parts->code->fences;
     sm->guards.of = parts->code->guards, sm->guards.count = parts->code->guard_count;
     sm->executor = *parts->executor, sm->requests = parts->requests, sm->replies = parts->replies;
     sm->mechanism = parts->mechanism, sm->forming = parts->mechanism->forming;

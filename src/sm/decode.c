@@ -299,7 +299,7 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
     struct numbering numbering = {.banks = params->register_banks};
     if (params->late_guards && params->pipeline == SM_SCOREBOARD)
         numbering.guards = ARENA_ARRAY(arena, struct timed_guards, module->code_count);
-    bool accumulates = false, copies = false, snoops = false;
+    bool accumulates = false, copies = false, snoops = false, fences = false;
     for (unsigned f = 0; f < module->function_count; f++) {
         const struct function *function = module->functions[f];
         const uint32_t guard_words = numbering.guards ? number_guards(arena, &numbering, function) : 0;
@@ -317,6 +317,7 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
             timed->order = (uint8_t)order_of(inst, clusters);
             timed->parameter = parameter_of(function, inst, params);
             add_registers(arena, timed, inst, &numbering);
+            fences |= timed->order == ORDER_FENCE;
             if (numbering.guards)
                 add_written_guards(timed, inst, &numbering, function, pc, params);
         }
@@ -332,6 +333,7 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
                              .operators = operators,
                              .register_words = numbering.word_base + 1,
                              .accumulates = accumulates,
+                             .fences = fences,
                              .copies = copies,
                              .snoops = snoops,
                              .guards = numbering.guards,

@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct
     if (watched && entry->operators & OPERATOR_FIRST)
         cache_offer(sm->l1, request.address);
     sm->inst_stats[flight->pc].misses += outcome == CACHE_MISS;
-    if (entry->kind == ACCESS_STORE && !handed_on && !--sm->places[entry->place].stores)
+    if (entry->kind == ACCESS_STORE && !handed_on && !--sm->places[entry->place].stores && sm->fences)
         wake_fences(sm, entry->place);
     if (entry->kind == ACCESS_ATOMIC || result.waits) {
         sm->flights[waiter].outstanding++;

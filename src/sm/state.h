@@ -187,11 +187,11 @@ struct sm {
     bool books_later;                     /* see `empty` */
     struct sm_pending *pending;           /* [warp][word] */
     uint32_t register_words, instruction_ways;
-    bool formed_fetched;     /* regroup: groups have their instruction when they are formed */
-    uint32_t line_mask;      /* instructions of what a fetch takes from the instruction cache, less 1 */
-    uint64_t *code_here;     /* lines of code that the instruction cache holds for good; NULL: it may lose them */
-    uint64_t holding;        /* sm.memory_holds: the bit that shows a full queue for memory there */
-    uint64_t collector_bias; /* added to collectors_used, shows full ones in the top bits */
+    bool formed_fetched, fences; /* regroup: groups have their instruction when they are formed; of struct sm_code */
+    uint32_t line_mask;          /* instructions of what a fetch takes from the instruction cache, less 1 */
+    uint64_t *code_here;         /* lines of code that the instruction cache holds for good; NULL: it may lose them */
+    uint64_t holding;            /* sm.memory_holds: the bit that shows a full queue for memory there */
+    uint64_t collector_bias;     /* added to collectors_used, shows full ones in the top bits */
 
     uint64_t now;            /* asleep: the cycle up to which slots are counted */
     uint64_t wake;           /* nothing happens before this cycle but by news from outside */
