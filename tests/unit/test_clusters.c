@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clusters of several blocks without time: their registers, barrier.cluster, the shared memory of other blocks, copies to it; and what is
+/* Clusters of several blocks, without time and in it: their registers, barrier.cluster, the shared memory of other blocks, copies to it; and what is
  * refused. Values are what PTX says of the blocks' places, computed here from the place of each block. */
 #include "device_fixture.h"
 
@@ -180,9 +180,8 @@ static void any_order_of_threads_gives_the_same(void **state) {
                                             .turn_issues = 1 + seed % 7,
                                             .block_step = 1 + 2 * (seed % 2),
                                             .block_first = seed % 5};
-        /* a step without a factor of the number of clusters */
         struct emulate_order own = order;
-        own.block_step = 1;
+        own.block_step = 1; /* a step without a factor of the number of clusters */
         assert_int_equal(run(&f, s, 40, &own), STATUS_OK);
         expect_ring(&f, s, 40);
     }
@@ -475,7 +474,6 @@ static int change_mode(void **state) {
     return 0;
 }
 #define IN_TIME(test) cmocka_unit_test_setup_teardown(test, change_mode, change_mode)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registers_say_where_a_block_is),
