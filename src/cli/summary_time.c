@@ -78,9 +78,24 @@ static void print_memory(const struct gpu_stats *sum, struct arena *arena, FILE 
     table_print(&table, to);
 }
 
+static void print_clusters(const struct dsm_stats *dsm, struct arena *arena, FILE *to) {
+    print(to,
+          "\n  clusters: %s accesses to shared memory of other blocks, %s messages there, %s bytes there and %s back\n",
+          with_commas(arena, dsm->accesses), with_commas(arena, dsm->requests), with_commas(arena, dsm->request_bytes),
+          with_commas(arena, dsm->reply_bytes));
+    print(to,
+          "  %s barriers of clusters by block, %s cycles each from a block's last arrival; %s cycles without room to "
+          "send\n",
+          with_commas(arena, dsm->barriers),
+          with_commas(arena, dsm->barriers ? dsm->barrier_cycles / dsm->barriers : 0),
+          with_commas(arena, dsm->blocked_cycles));
+}
+
 void summary_time_sum(const struct gpu_stats *sum, struct arena *arena, FILE *to) {
     print_classes(&sum->sm, arena, to);
     print_memory(sum, arena, to);
+    if (sum->has_clusters)
+        print_clusters(&sum->dsm, arena, to);
 }
 
 void summary_time_print(const struct run *run, bool energy, struct arena *arena, FILE *to) {

@@ -56,7 +56,7 @@ static struct device_facts facts(struct runtime *cuda) {
                                  .arch = images_arch(cuda),
                                  .bus_bits = machine->dram.chips * 64,
                                  .is_unified = cuda->is_unified,
-                                 .has_clusters = guest_is_functional(cuda->recorder) && images_arch(cuda) >= 90};
+                                 .has_clusters = images_arch(cuda) >= 90};
 }
 
 #define D3(a, b, c)                                                                                                    \

@@ -49,13 +49,13 @@ API_STREAM(cudaLaunchCooperativeKernel, const void *function, struct extent3 gri
     return error ? error : launch(&order, stream);
 }
 
-/* Clusters of several blocks: not in time, nor of code for GPUs that have none. */
+/* Clusters of several blocks: not of code for GPUs that have none. */
 static bool has_clusters(const void *function) {
     enum { FIRST_ARCH = 90 };
     enum cuda_error error;
     ENTER(cuda);
     const struct kernel *kernel = kernel_find(cuda, function, &error);
-    const bool has = !kernel || (guest_is_functional(cuda->recorder) && kernel->image->arch >= FIRST_ARCH);
+    const bool has = !kernel || kernel->image->arch >= FIRST_ARCH;
     runtime_leave(cuda, cudaSuccess);
     return has;
 }

@@ -133,6 +133,7 @@ static struct exec_launch describe(const struct device *device, const struct lau
                               .launch_index = device->launches,
                               .tensor_sum = (uint8_t)device->machine->tensor_sum,
                               .bulk_latency = device->machine->sm.bulk_latency,
+                              .far_cycles = 2 * device->machine->gpu.link_latency + device->machine->gpu.dsm_latency,
                               .bulk_interval = device->machine->sm.bulk_interval,
                               .bulk_bytes = device->machine->sm.bulk_bytes,
                               .stack_bytes = device->machine->stack_bytes,

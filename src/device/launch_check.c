@@ -43,9 +43,8 @@ static enum status check_cluster(const struct device *device, const struct launc
         return report_add(report, STATUS_INVALID,
                           "kernel '%s': blocks of a cluster have at most %u bytes of shared memory", name,
                           (unsigned)CLUSTER_BLOCK_BYTES);
-    const char *where = launch->in_time
-                            ? "in time: the network between the shared memories of SMs is not modelled; run "
-                              "it without time (heddle run --functional)"
+    const bool recorded = launch->in_time && (launch->trace_to || launch->trace_from || machine->ideal_barriers);
+    const char *where = recorded          ? "where a launch is recorded or replayed (traces, ideal.barriers)"
                         : launch->checker ? "by heddle check, which knows of no shared memory but a block's own"
                         : program_module(launch->program)->mnemonics ? "as native code: take the PTX (isa: ptx)"
                                                                      : NULL;

@@ -192,10 +192,16 @@ static enum status run_timed(struct device *device, const struct launch *launch,
         exec_report_fault(core_exec(run->cores[fault.sm], fault.warp), fault.pcs, report);
     if (!status && !launch->trace_from)
         status = exec_report_late_free(emulation->linked, emulation->launch, emulation->memory, report);
+    for (uint32_t i = 0; i < device->machine->sm_count && !status; i++)
+        status = exec_report_late_far(run->cores[i], report);
     if (!status && recording)
         status = give_trace(launch, timed, recording, report);
     gather(device, run, result->timed);
     return status;
+}
+
+static uint64_t cluster_block(const void *launch, uint64_t cluster, uint32_t rank) {
+    return exec_cluster_block(launch, cluster, rank);
 }
 
 enum status launch_run_in_time(struct device *device, const struct launch *launch, struct arena *arena,
@@ -219,6 +225,9 @@ enum status launch_run_in_time(struct device *device, const struct launch *launc
                                .places = run.places,
                                .warps_per_place = exec_warps_of(emulation->launch),
                                .warp_size = machine->warp_size,
+                               .cluster_blocks = exec_cluster_blocks(emulation->launch),
+                               .cluster_block = cluster_block,
+                               .cluster_of = emulation->launch,
                                .l1 = &l1,
                                .executors = run.executors,
                                .mechanism = device->mechanism,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "exec/core.h"
 #include "exec/state.h"
 
 /* ---- copies ---- */
@@ -218,6 +219,24 @@ const char *exec_complete_bytes(struct exec *exec, uint32_t address, uint32_t by
     return wrong;
 }
 
+const char *exec_barrier_change(const struct step *step, uint8_t *memory, uint64_t b, uint64_t *progress) {
+    uint64_t word;
+    memcpy(&word, memory, sizeof word);
+    struct barrier_word barrier = unpack(word);
+    const char *wrong = change((enum mode)step->inst->mode, &barrier, (uint32_t)b, step->src_count > 1);
+    const uint64_t after = wrong ? word : pack(&barrier);
+    memcpy(memory, &after, sizeof after);
+    *progress += after != word;
+    return wrong;
+}
+
+/* The addresses that were noted are placed already. */
+static uint32_t far_lanes(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    for (BITS_EACH(lane, lanes))
+        exec->core->access->address[lane] = exec_address(exec, warp, lane, step);
+    return exec_far_lanes(exec, step, lanes);
+}
+
 bool exec_async_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     if (step->inst->op == OP_CP_ASYNC)
         return copy(exec, warp, step, lanes);
@@ -229,8 +248,9 @@ bool exec_async_step(struct exec *exec, unsigned warp, const struct step *step, 
         exec_bulk_settle(exec);
     if (exec->core)
         exec_timed_shared(exec, warp, step, lanes, ACCESS_ATOMIC, sizeof(uint64_t));
-    for (BITS_EACH(lane, lanes))
+    const uint32_t far = exec->gang ? far_lanes(exec, warp, step, lanes) : 0;
+    for (BITS_EACH(lane, lanes & ~far))
         if (!barrier_lane(exec, warp, lane, step))
             return false;
-    return true;
+    return !far || exec_far_access(exec, warp, step, far, ACCESS_ATOMIC, sizeof(uint64_t));
 }

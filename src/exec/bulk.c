@@ -58,8 +58,7 @@ uint8_t *bulk_shared(struct exec *exec, unsigned warp, unsigned lane, const stru
     return NULL;
 }
 
-/* What a reduction leaves of the bytes that are there. */
-static void reduce(const struct inst *inst, uint8_t *memory, const uint8_t *from, uint32_t bytes) {
+void bulk_reduce(const struct inst *inst, uint8_t *memory, const uint8_t *from, uint32_t bytes) {
     const uint32_t size = type_bytes((enum type)inst->stype);
     for (uint32_t at = 0; at < bytes; at += size) {
         uint64_t old = 0, value = 0;
@@ -83,6 +82,8 @@ static void log_reductions(struct exec *exec, const struct inst *inst, uint64_t 
 static bool move_part(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t address,
                       uint8_t *shared) {
     const bool loads = step->inst->mode == MODE_BULK_LOAD, is_global = step->inst->space == SPACE_GLOBAL;
+    if (!is_global && exec_is_far(exec, (uint32_t)address))
+        return exec_far_put(exec, warp, lane, step, &(struct far_bytes){(uint32_t)address, BULK_PART, shared, 0});
     uint8_t *memory = exec_translate(exec, warp, lane, step, address, BULK_PART);
     if (!memory)
         return false;
@@ -97,7 +98,7 @@ static bool move_part(struct exec *exec, unsigned warp, unsigned lane, const str
         if (logs)
             log_reductions(exec, step->inst, address, shared);
         else
-            reduce(step->inst, memory, shared, BULK_PART);
+            bulk_reduce(step->inst, memory, shared, BULK_PART);
         exec->counts->progress += is_global;
         return true;
     }
@@ -125,6 +126,13 @@ uint64_t bulk_turn(const struct exec *exec, uint32_t bytes) {
     return start + transfer + launch->bulk_latency;
 }
 
+void bulk_add(struct exec *exec, struct bulk_pending one) {
+    if (exec->bulk.count == exec->bulk.capacity)
+        exec->bulk.items = arena_grow(exec->core->arena, exec->bulk.items, exec->bulk.count, &exec->bulk.capacity,
+                                      sizeof *exec->bulk.items);
+    exec->bulk.items[exec->bulk.count++] = one;
+}
+
 bool bulk_complete(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const struct bulk *bulk) {
     if (!exec->core) {
         const char *wrong = exec_complete_bytes(exec, bulk->barrier, bulk->bytes);
@@ -133,11 +141,12 @@ bool bulk_complete(struct exec *exec, unsigned warp, unsigned lane, const struct
                                  (unsigned)bulk->barrier, wrong)
                      : true;
     }
-    if (exec->bulk.count == exec->bulk.capacity)
-        exec->bulk.items = arena_grow(exec->core->arena, exec->bulk.items, exec->bulk.count, &exec->bulk.capacity,
-                                      sizeof *exec->bulk.items);
-    exec->bulk.items[exec->bulk.count++] =
-        (struct bulk_pending){bulk_turn(exec, bulk->bytes), bulk->barrier, bulk->bytes};
+    const uint64_t done = bulk->done ? bulk->done : bulk_turn(exec, bulk->bytes);
+    if (exec_is_far(exec, bulk->barrier))
+        return exec_far_complete(exec, warp, lane, step,
+                                 &(struct far_bytes){bulk->barrier, bulk->bytes, NULL,
+                                                     done + exec->launch->far_cycles});
+    bulk_add(exec, (struct bulk_pending){done, bulk->barrier, bulk->bytes});
     return true;
 }
 
@@ -153,7 +162,21 @@ void exec_bulk_settle(struct exec *exec) {
     exec->bulk.count = left;
 }
 
+/* A load to another block's memory, in time. */
+static bool copy_far(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                     const struct bulk *bulk) {
+    for (uint32_t at = 0; at < bulk->bytes; at += BULK_PART) {
+        uint8_t part[BULK_PART];
+        if (!move_part(exec, warp, lane, step, bulk->address + at, part) ||
+            !exec_far_put(exec, warp, lane, step, &(struct far_bytes){bulk->shared + at, BULK_PART, part, 0}))
+            return false;
+    }
+    return bulk_complete(exec, warp, lane, step, bulk);
+}
+
 static bool copy(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const struct bulk *bulk) {
+    if (step->inst->mode == MODE_BULK_LOAD && exec_is_far(exec, bulk->shared))
+        return copy_far(exec, warp, lane, step, bulk);
     uint8_t *shared = bulk_shared(exec, warp, lane, step, bulk);
     if (!shared)
         return false;
@@ -166,8 +189,10 @@ static bool copy(struct exec *exec, unsigned warp, unsigned lane, const struct s
 /* Brings the same bytes to the same place of each block that the mask names, and tells the barrier at the same place there. */
 static bool copy_to_all(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
                         const struct bulk *bulk, uint32_t mask) {
+    const uint64_t done = exec->core && mask ? bulk_turn(exec, bulk->bytes) : 0;
     for (BITS_EACH(rank, mask)) {
         struct bulk one = *bulk;
+        one.done = done;
         if (!exec_shared_name(exec, rank, &one.shared) || !exec_shared_name(exec, rank, &one.barrier))
             return exec_fail(exec, warp, lane, step,
                              "cp.async.bulk to block %u of the cluster, which has no such block", rank);
@@ -184,8 +209,9 @@ static bool put(struct exec *exec, unsigned warp, unsigned lane, const struct st
     const uint32_t size = type_bytes((enum type)inst->stype), count = step->src_count - PUT_VALUES;
     const uint64_t address = exec_address(exec, warp, lane, step);
     struct bulk bulk = {.bytes = size * count};
-    uint8_t *memory = exec_translate(exec, warp, lane, step, address, bulk.bytes);
-    if (!memory)
+    const bool far = exec_is_far(exec, (uint32_t)address);
+    uint8_t *memory = far ? NULL : exec_translate(exec, warp, lane, step, address, bulk.bytes);
+    if (!far && !memory)
         return false;
     bulk.barrier = (uint32_t)(exec_read(exec, warp, &step->rows[PUT_BARRIER], lane) +
                               exec_read(exec, warp, &step->rows[PUT_BARRIER + 1], lane));
@@ -193,8 +219,13 @@ static bool put(struct exec *exec, unsigned warp, unsigned lane, const struct st
         const uint64_t value = exec_read(exec, warp, &step->rows[PUT_VALUES + k], lane);
         uint8_t bytes[sizeof value];
         memcpy(bytes, &value, sizeof value);
+        if (far &&
+            !exec_far_put(exec, warp, lane, step, &(struct far_bytes){(uint32_t)address + k * size, size, bytes, 0}))
+            return false;
+        if (far)
+            continue;
         if (inst->atom != ATOM_NONE)
-            reduce(inst, memory + k * size, bytes, size);
+            bulk_reduce(inst, memory + k * size, bytes, size);
         else
             memcpy(memory + k * size, bytes, size);
     }

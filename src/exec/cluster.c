@@ -35,7 +35,10 @@ struct exec *exec_shared_owner(struct exec *exec, uint64_t address, uint32_t byt
     struct exec *owner = exec;
     *at = (uint32_t)address;
     if (exec->cluster && address - FAR < exec->cluster_count * CLUSTER_BLOCK_BYTES) {
-        owner = exec->cluster[(address - FAR) / CLUSTER_BLOCK_BYTES];
+        const uint32_t rank = (uint32_t)((address - FAR) / CLUSTER_BLOCK_BYTES);
+        if (exec->gang && rank != exec->rank) /* in time another SM's: exec/far.c */
+            return NULL;
+        owner = exec->cluster[rank];
         address = (address - FAR) % CLUSTER_BLOCK_BYTES, *at = (uint32_t)address;
     }
     return range_within(address, bytes, owner->shared_bytes) ? owner : NULL;

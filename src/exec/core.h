@@ -28,6 +28,35 @@ struct ticket {
     uint32_t lanes;
     uint16_t thread[LANES_MAX]; /* slot of the SM */
     uint64_t address[LANES_MAX], b[LANES_MAX], c[LANES_MAX], old[LANES_MAX];
+    /* Of an access to other blocks of the cluster, whose addresses are rank * CLUSTER_BLOCK_BYTES and what lies behind: each lane's
+     * elements, as they were at issue or as they were found. */
+    bool is_far;
+    struct far_values *far; /* kept by the ticket from the first such access on */
+};
+enum { FAR_ELEMENTS = 8 };
+struct far_values {
+    uint64_t of[FAR_ELEMENTS][LANES_MAX];
+};
+
+/* Bytes on their way to another block's shared memory by a copy of its own (bulk copies, st.async), or, of no bytes, what its barrier
+ * there hears in that cycle. */
+struct far_piece {
+    struct cluster_blocks *cluster;
+    const struct step *step;
+    uint64_t block; /* whose thread sent it */
+    uint32_t thread, rank, at, bytes;
+    bool is_barrier;
+    uint8_t atom, type; /* of a reduction: enum atom, enum type */
+    uint64_t cycle;
+    uint8_t value[16];
+};
+
+/* An access to a block that had ended, or to no mbarrier of it: found when it came there. */
+struct far_fault {
+    bool found;
+    uint64_t block;
+    uint32_t thread, pc, rank;
+    const char *what; /* is wrong with the block of that rank */
 };
 
 /* Which block's executor a warp of the SM belongs to, and its number there. */
@@ -55,6 +84,11 @@ struct core {
         unsigned count, capacity;
     } tickets;
     uint32_t free_ticket, ticket_limit;
+    struct {
+        struct far_piece *items;
+        unsigned count, capacity;
+    } pieces; /* of this round */
+    struct far_fault far_fault;
     uint64_t bulk_free;    /* cycle in which the next bulk copy may start */
     struct access *access; /* of the step under way */
     const void *near;      /* struct executor, look */
@@ -93,6 +127,13 @@ void core_publish(void *self);
 /* A ticket to fill in, NO_TICKET: the limit is reached. */
 uint32_t core_take_ticket(struct core *core);
 void core_free_ticket(struct core *core, uint32_t ticket);
+
+/* Accesses to other blocks of a cluster: exec/far.c. */
+void core_join(void *self, unsigned place, struct cluster_blocks *cluster);
+void core_perform_far(struct core *core, struct ticket *ticket, uint32_t lanes);
+void core_finish_far(struct core *core, const struct ticket *ticket);
+void core_publish_far(struct core *core);
+void core_move_far(struct ticket *to, unsigned at, const struct ticket *from, unsigned lane, struct core *core);
 
 /* Atomics that are calls of the heap: exec/intrinsic.c. */
 void core_perform_heap(struct core *core, struct ticket *ticket, uint32_t lanes);

@@ -60,6 +60,8 @@ void core_overlay(const struct core *core, uint64_t address, uint32_t bytes, uin
 
 void core_publish(void *self) {
     struct core *core = self;
+    if (core->pieces.count)
+        core_publish_far(core);
     for (uint32_t i = 0; i < core->log.count; i++) {
         const struct logged *entry = &core->log.items[i];
         uint8_t *to = memory_host(core->memory, entry->address);

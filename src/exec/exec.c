@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "exec/core.h"
 #include "exec/kernel_heap.h"
 #include "exec/lanes.h"
 #include "exec/unwritten.h"
@@ -286,6 +287,17 @@ enum status exec_report_late_free(const struct linked *linked, const struct exec
              (unsigned long long)fault->address);
     fault->found = false;
     return report_stopped(linked, launch, &(struct stopped){fault->block, fault->thread, fault->pc, message}, report);
+}
+
+enum status exec_report_late_far(const struct core *core, struct report *report) {
+    const struct far_fault *fault = &core->far_fault;
+    if (!fault->found)
+        return STATUS_OK;
+    char message[128];
+    snprintf(message, sizeof message, "access to shared memory: block %u of the cluster %s", (unsigned)fault->rank,
+             fault->what);
+    return report_stopped(core->linked, core->launch,
+                          &(struct stopped){fault->block, fault->thread, fault->pc, message}, report);
 }
 
 enum status exec_report_fault(const struct exec *exec, const uint32_t pcs[LANES_MAX], struct report *report) {

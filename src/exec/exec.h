@@ -38,6 +38,7 @@ struct exec_launch {
     uint8_t tensor_sum; /* enum tensor_sum, exec/tensor.h */
     /* in time: of bulk copies */
     uint32_t bulk_latency, bulk_interval, bulk_bytes;
+    uint32_t far_cycles;            /* in time: of bulk copies to another block of the cluster, beyond bulk_latency */
     uint32_t stack_bytes;           /* local memory for recursion, per thread */
     uint64_t print_bytes;           /* of the buffer of printf */
     const struct exec_watch *watch; /* functionally; NULL: nobody watches */
@@ -130,6 +131,9 @@ struct exec_fault {
 /* A free that was found to be wrong after its thread had gone on, in time; STATUS_OK: there was none. */
 enum status exec_report_late_free(const struct linked *linked, const struct exec_launch *launch,
                                   const struct memory *memory, struct report *report);
+struct core;
+/* The same of an access to another block of a cluster. */
+enum status exec_report_late_far(const struct core *core, struct report *report);
 /* STATUS_STOPPED, with kernel, source line, block, thread and what happened in the report; `pcs`: where the lanes of the
  * warp stand. */
 enum status exec_report_fault(const struct exec *exec, const uint32_t pcs[LANES_MAX], struct report *report);

@@ -111,6 +111,7 @@ static void add_ticket(struct core *core, const struct warp_part *part, uint32_t
         to->lanes |= UINT32_C(1) << at;
         to->thread[at] = from->thread[lane], to->address[at] = from->address[lane];
         to->b[at] = from->b[lane], to->c[at] = from->c[lane];
+        core_move_far(to, at, from, lane, core);
     }
     core_free_ticket(core, number);
 }
@@ -119,7 +120,10 @@ static void add_access(struct core *core, const struct warp_part *part, const st
                        struct access *access) {
     if (done->kind == ACCESS_NONE)
         return;
-    if (access->kind == ACCESS_NONE) {
+    if (access->kind == ACCESS_FAR && done->kind != ACCESS_FAR) /* what is near is done */
+        return;
+    if (access->kind == ACCESS_NONE || (done->kind == ACCESS_FAR && access->kind != ACCESS_FAR)) {
+        access->far = done->kind == ACCESS_FAR ? done->far : 0;
         access->kind = done->kind, access->space = done->space, access->bytes = done->bytes;
         access->packed = false;
         access->ticket = NO_TICKET;
@@ -130,12 +134,12 @@ static void add_access(struct core *core, const struct warp_part *part, const st
         access->lanes |= UINT32_C(1) << at;
         access->address[at] = done->address[lane];
     }
-    for (BITS_EACH(lane, done->kind > ACCESS_ATOMIC ? done->missed : 0)) {
+    for (BITS_EACH(lane, done->kind == ACCESS_SNOOPED_LOAD || done->kind == ACCESS_SNOOPED_STORE ? done->missed : 0)) {
         const unsigned at = lane_of(part, lane);
         access->missed |= UINT32_C(1) << at;
         access->address[at] = done->address[lane];
     }
-    if (done->kind == ACCESS_ATOMIC && done->ticket != NO_TICKET)
+    if (access_ticket(done) != NO_TICKET)
         add_ticket(core, part, done->ticket, access);
 }
 

@@ -50,6 +50,7 @@ struct exec {
     uint64_t block;              /* linear index */
     struct exec *const *cluster; /* by rank; NULL: the block is alone */
     uint32_t rank, cluster_count;
+    struct cluster_blocks *gang; /* in time: the same cluster; NULL: the block is alone */
     bool ended;
     uint64_t clock; /* instructions issued */
     struct exec_fault fault;
@@ -146,6 +147,26 @@ bool exec_tensor_map_step(struct exec *exec, unsigned warp, const struct step *s
 void exec_bulk_settle(struct exec *exec);
 /* What is wrong with so many bytes for the barrier there; NULL: nothing, and it has heard of them. */
 const char *exec_complete_bytes(struct exec *exec, uint32_t address, uint32_t bytes);
+/* In time: exec/far.c. Of the access that was noted, lanes whose address leads to the memory of another block of the cluster. */
+uint32_t exec_far_lanes(const struct exec *exec, const struct step *step, uint32_t lanes);
+/* Those lanes access it, whose addresses were noted; `kind`: a load, store or atomic of so many bytes of each lane. False: a fault. */
+bool exec_far_access(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, enum access_kind kind,
+                     uint32_t bytes);
+/* Does a place in shared memory lie in another block? */
+bool exec_is_far(const struct exec *exec, uint32_t address);
+/* What goes to such a place when the round ends, at most 16 bytes; of a barrier there: how many bytes it hears of, and in which cycle. */
+struct far_bytes {
+    uint32_t address, bytes;
+    const void *value;
+    uint64_t cycle;
+};
+/* False: a fault. */
+bool exec_far_put(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                  const struct far_bytes *bytes);
+bool exec_far_complete(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                       const struct far_bytes *bytes);
+/* The barrier in memory changes as the instruction has it; a text: why not. */
+const char *exec_barrier_change(const struct step *step, uint8_t *memory, uint64_t b, uint64_t *progress);
 /* mapa and getctarank: exec/cluster.c. */
 bool exec_cluster_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 /* The executor whose shared memory holds `bytes` at an address of shared memory, and the byte there; NULL: none does. */

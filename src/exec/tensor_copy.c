@@ -193,7 +193,8 @@ static bool move_row(struct exec *exec, unsigned warp, unsigned lane, const stru
     const uint32_t bytes = tensor_map_row_bytes(map), shared = box->bulk.shared;
     const bool loads = step->inst->mode == MODE_BULK_LOAD;
     for (uint32_t offset = 0; offset < bytes; offset += TENSOR_CHUNK) {
-        uint8_t *there = box->shared + (tensor_map_swizzled(map, shared + number * bytes + offset) - shared);
+        const uint32_t at = (uint32_t)tensor_map_swizzled(map, shared + number * bytes + offset);
+        uint8_t *there = box->shared ? box->shared + (at - shared) : NULL; /* NULL: another block's, in time */
         uint8_t chunk[TENSOR_CHUNK];
         if (loads)
             tensor_map_fill(map, chunk);
@@ -204,7 +205,10 @@ static bool move_row(struct exec *exec, unsigned warp, unsigned lane, const stru
             return false;
         if (loads) {
             tensor_map_convert(map, chunk);
-            memcpy(there, chunk, sizeof chunk);
+            if (there)
+                memcpy(there, chunk, sizeof chunk);
+            else if (!exec_far_put(exec, warp, lane, step, &(struct far_bytes){at, sizeof chunk, chunk, 0}))
+                return false;
         }
     }
     return true;
@@ -214,8 +218,9 @@ static bool move_box(struct exec *exec, unsigned warp, unsigned lane, const stru
     struct bulk whole = box->bulk;
     if (box->map.swizzle) /* which may lead to the end of the last line */
         whole.bytes = (uint32_t)bits_round_up(whole.bytes, TENSOR_SHARED_ALIGN);
-    box->shared = bulk_shared(exec, warp, lane, step, &whole);
-    if (!box->shared)
+    const bool far = step->inst->mode == MODE_BULK_LOAD && exec_is_far(exec, whole.shared);
+    box->shared = far ? NULL : bulk_shared(exec, warp, lane, step, &whole);
+    if (!far && !box->shared)
         return false;
     const uint32_t rows = box->bulk.bytes / tensor_map_row_bytes(&box->map);
     for (uint32_t row = 0; row < rows; row++)
@@ -228,8 +233,10 @@ static bool move_box(struct exec *exec, unsigned warp, unsigned lane, const stru
 static bool move_to_all(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
                         struct tensor_box *box) {
     const uint32_t mask = (uint32_t)exec_read(exec, warp, &step->rows[SOURCE_MASK], lane) & UINT16_MAX;
+    const uint64_t done = exec->core && mask ? bulk_turn(exec, box->bulk.bytes) : 0;
     for (BITS_EACH(rank, mask)) {
         struct tensor_box one = *box;
+        one.bulk.done = done;
         if (!exec_shared_name(exec, rank, &one.bulk.shared) || !exec_shared_name(exec, rank, &one.bulk.barrier))
             return exec_fail(exec, warp, lane, step,
                              "cp.async.bulk to block %u of the cluster, which has no such block", rank);

@@ -14,7 +14,7 @@
 static enum space resolve(const struct step *step, uint64_t address) {
     if (step->address.space != SPACE_GENERIC)
         return step->address.space;
-    if (address - SHARED_WINDOW < WINDOW_BYTES)
+    if (address - SHARED_WINDOW < WINDOW_BYTES || exec_is_of_cluster(address))
         return SPACE_SHARED;
     if (address - PARAM_WINDOW < WINDOW_BYTES)
         return SPACE_PARAM;
@@ -67,6 +67,10 @@ bool exec_timed_load(struct exec *exec, unsigned warp, const struct step *step, 
     struct core *core = exec->core;
     const uint32_t element = step->access_bytes, bytes = element * step->dst_count;
     note_access(exec, warp, step, lanes, ACCESS_LOAD, bytes);
+    const uint32_t far = exec_far_lanes(exec, step, lanes);
+    if (far)
+        return (far == lanes || exec_timed_load(exec, warp, step, lanes & ~far)) &&
+               exec_far_access(exec, warp, step, far, ACCESS_LOAD, bytes);
     for (BITS_EACH(lane, lanes)) {
         const uint64_t address = core->access->address[lane];
         const uint8_t *from = exec_translate(exec, warp, lane, step, address, bytes);
@@ -94,6 +98,10 @@ bool exec_timed_store(struct exec *exec, unsigned warp, const struct step *step,
     struct core *core = exec->core;
     const uint32_t element = step->access_bytes, count = step->src_count - 1u;
     note_access(exec, warp, step, lanes, ACCESS_STORE, element * count);
+    const uint32_t far = exec_far_lanes(exec, step, lanes);
+    if (far)
+        return (far == lanes || exec_timed_store(exec, warp, step, lanes & ~far)) &&
+               exec_far_access(exec, warp, step, far, ACCESS_STORE, element * count);
     for (BITS_EACH(lane, lanes)) {
         const uint64_t address = core->access->address[lane];
         uint8_t *to = exec_translate(exec, warp, lane, step, address, element * count);
@@ -180,12 +188,15 @@ uint32_t core_take_ticket(struct core *core) {
     const uint32_t ticket = core->free_ticket;
     if (ticket != NO_TICKET) {
         core->free_ticket = core->tickets.items[ticket].next;
+        core->tickets.items[ticket].is_far = false;
         return ticket;
     }
     if (core->tickets.count == core->ticket_limit)
         return NO_TICKET;
     core->tickets.items = arena_grow(core->arena, core->tickets.items, core->tickets.count, &core->tickets.capacity,
                                      sizeof *core->tickets.items);
+    core->tickets.items[core->tickets.count].is_far = false;
+    core->tickets.items[core->tickets.count].far = NULL;
     return core->tickets.count++;
 }
 
@@ -212,9 +223,14 @@ bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step
                               : ACCESS_ATOMIC,
                 step->access_bytes);
     struct access *access = core->access;
-    const uint32_t own = own_lanes(step, access);
+    const uint32_t far = exec_far_lanes(exec, step, lanes), own = own_lanes(step, access) & ~far;
+    if (far && (own | far) != lanes)
+        return exec_fail(exec, warp, bits_first(far), step,
+                         "unsupported in time: one atomic of global memory and of another block's shared memory");
     if (own && !exec_atomic_step(exec, warp, step, own))
         return false;
+    if (far)
+        return exec_far_access(exec, warp, step, far, ACCESS_ATOMIC, step->access_bytes);
     if (own == lanes) {
         place_addresses(exec, warp, access);
         return true;
@@ -255,6 +271,10 @@ bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step
 static void core_perform(void *self, uint32_t number, uint32_t lanes) {
     struct core *core = self;
     struct ticket *ticket = &core->tickets.items[number];
+    if (ticket->is_far) {
+        core_perform_far(core, ticket, lanes & ticket->lanes);
+        return;
+    }
     if (ticket->step->intrinsic != INTRINSIC_NONE) {
         core_perform_heap(core, ticket, lanes & ticket->lanes);
         return;
@@ -277,7 +297,9 @@ static void core_perform(void *self, uint32_t number, uint32_t lanes) {
 static void core_finish(void *self, uint32_t number) {
     struct core *core = self;
     struct ticket *ticket = &core->tickets.items[number];
-    if (ticket->step->dst_count)
+    if (ticket->is_far)
+        core_finish_far(core, ticket);
+    else if (ticket->step->dst_count)
         for (BITS_EACH(lane, ticket->lanes)) {
             const struct core_warp *home = &core->warps[ticket->thread[lane] / LANES_MAX];
             exec_write(home->exec, home->number, &ticket->step->rows[0], ticket->thread[lane] % LANES_MAX,
@@ -436,6 +458,7 @@ struct core *core_create(struct arena *arena, const struct core_common *common, 
 struct executor core_executor(struct core *core) {
     return (struct executor){.self = core,
                              .start = core_start,
+                             .join = core_join,
                              .lanes = core_lanes,
                              .step = core->linked->lanes->step_core,
                              .follow = core_follow,

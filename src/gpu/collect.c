@@ -51,6 +51,8 @@ void collect_launch(const struct launch_state *state, uint64_t cycles, struct gp
         stat_merge(&stats->l1, sm_l1_statistics(sm), cache_stat_table);
         stats->divergent_branches += sm_divergent_branches(sm, &divergent);
         stats->threads += sm_threads(sm);
+        if (sm_dsm_statistics(sm))
+            stat_merge(&stats->dsm, sm_dsm_statistics(sm), dsm_stats_table);
         if (stats->predicts)
             stat_merge(&stats->predictor, sm_predictor_statistics(sm), predictor_stats_table);
         for (unsigned part = 0; part < OWN_PARTS; part++)

@@ -32,12 +32,17 @@ static void run_sm(const struct crew *crew, struct sm *sm, unsigned number) {
     arena->escape = before;
 }
 
-/* The n-th part of `owner`, on thread `number`. Crossbars come first: there are two, and they are the longest. */
+/* Crossbars; and those between SMs, which are one part. */
+static unsigned net_parts(const struct crew_parts *parts) { return 2 + (parts->clusters != NULL); }
+
+/* The n-th part of `owner`, on thread `number`. Crossbars come first: they are few, and the longest. */
 static void run_part(const struct crew *crew, unsigned owner, unsigned n, unsigned number) {
     const struct crew_parts *parts = &crew->parts;
     const struct crew_epoch *epoch = &crew->epoch;
-    const unsigned nets = share(crew, owner, 2), sms = share(crew, owner, parts->sm_count);
-    if (n < nets) {
+    const unsigned nets = share(crew, owner, net_parts(parts)), sms = share(crew, owner, parts->sm_count);
+    if (n < nets && owner + n * crew->size == 2)
+        clusters_run(parts->clusters, epoch->from, epoch->to);
+    else if (n < nets) {
         struct net *net = parts->nets[owner + n * crew->size];
         if (net_next(net, epoch->net_to - 1) < epoch->net_to)
             net_run(net, epoch->net_from, epoch->net_to);
@@ -77,6 +82,8 @@ static void exchange(void *self, unsigned number) {
     const uint32_t first = net_words(nets[0]), count = first + net_words(nets[1]);
     if (number == 0 && crew->meanwhile)
         crew->meanwhile(crew->self);
+    if (number == 0 && crew->parts.clusters)
+        clusters_exchange(crew->parts.clusters);
     for (uint32_t word; (word = atomic_fetch_add_explicit(&crew->next_word, 1, memory_order_relaxed)) < count;)
         net_exchange_word(nets[word >= first], word >= first ? word - first : word);
 }
@@ -89,7 +96,8 @@ bool crew_run(struct crew *crew, struct team *team, const struct crew_parts *par
     crew->meanwhile = meanwhile, crew->self = self;
     for (unsigned i = 0; i < crew->size; i++) {
         struct crew_thread *thread = &crew->threads[i];
-        thread->count = share(crew, i, 2) + share(crew, i, parts->sm_count) + share(crew, i, parts->partition_count);
+        thread->count =
+            share(crew, i, net_parts(parts)) + share(crew, i, parts->sm_count) + share(crew, i, parts->partition_count);
         thread->busy_ns = 0; /* the host may not let it come */
         atomic_store_explicit(&thread->next, 0, memory_order_relaxed);
     }

@@ -9,11 +9,13 @@
 #include <stdatomic.h>
 
 #include "base/team.h"
+#include "gpu/clusters.h"
 #include "gpu/net.h"
 #include "gpu/partition.h"
 
 struct crew_parts {
     struct net *nets[2];
+    struct clusters *clusters; /* a part, of several blocks; NULL: there are none */
     struct sm *const *sms;
     uint32_t sm_count; /* that have been made */
     struct partition *const *partitions;

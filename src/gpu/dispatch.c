@@ -15,7 +15,7 @@ static uint64_t memory_share(const struct gpu_config *config, const struct cache
 }
 
 /* An SM is made with its first block: before, all it does is pass idle slots. SMs get theirs in order. */
-static enum status make_sm(struct launch_state *state, uint64_t cycle, struct report *report) {
+enum status dispatch_make_sm(struct launch_state *state, uint64_t cycle, struct report *report) {
     struct gpu *gpu = state->gpu;
     const struct gpu_config *config = &gpu->config;
     const struct gpu_launch *launch = state->launch;
@@ -36,7 +36,8 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
     enum status status = caches_of(&gpu->caches, number, launch->l1, arena, report);
     if (status == STATUS_OK && sm_code_samples(state->code))
         status = caches_texture(&gpu->caches, number, report);
-    const struct sm_parts parts = {.params = config->sm,
+    const struct sm_parts parts = {.dsm = state->clusters ? &state->clusters->sms[number] : NULL,
+                                   .params = config->sm,
                                    .l1 = launch->l1,
                                    .caches = &gpu->caches.of[number],
                                    .module = launch->module,
@@ -82,31 +83,35 @@ void dispatch_create(struct launch_state *state) {
 }
 
 /* Whether a block may be handed out in the round from `cycle` on, and from when on its SM has it. */
-static bool take_turn(struct launch_state *state, uint64_t cycle, uint64_t *start) {
+bool dispatch_turn(struct launch_state *state, uint64_t cycle, uint64_t *start) {
     struct coming_blocks *coming = &state->coming;
     const double at = coming->free > (double)cycle ? coming->free : (double)cycle;
     *start = (uint64_t)at + coming->delay;
     return at < (double)(cycle + state->gpu->config.gpu->link_latency);
 }
 
-static void send_block(struct launch_state *state, uint32_t turn, uint64_t block, uint64_t start) {
+void dispatch_send(struct launch_state *state, const struct coming_block *block) {
     struct coming_blocks *coming = &state->coming;
-    const uint64_t at = start - coming->delay;
-    coming->blocks[(coming->head + coming->count++) % coming->size] = (struct coming_block){start, block, turn};
-    coming->to[turn]++;
+    const uint64_t at = block->start - coming->delay;
+    coming->blocks[(coming->head + coming->count++) % coming->size] = *block;
+    coming->to[block->turn]++;
     coming->handed++;
     if (coming->free < (double)at)
         coming->free = (double)at;
     coming->free += state->gpu->config.gpu->launch_block_interval;
 }
 
+void dispatch_give(struct launch_state *state, const struct coming_block *block) {
+    sm_give_member(state->sms[block->turn], block->block, state->launch->first_pc, block->cluster, block->rank);
+    state->next_block++;
+}
+
 /* Those whose time has come. */
-static void deliver_blocks(struct launch_state *state, uint64_t cycle) {
+void dispatch_deliver(struct launch_state *state, uint64_t cycle) {
     struct coming_blocks *coming = &state->coming;
     for (; coming->count && coming->blocks[coming->head].start <= cycle; coming->count--) {
         const struct coming_block *first = &coming->blocks[coming->head];
-        sm_give(state->sms[first->turn], first->block, state->launch->first_pc);
-        state->next_block++;
+        dispatch_give(state, first);
         coming->to[first->turn]--;
         coming->head = (coming->head + 1) % coming->size;
     }
@@ -138,20 +143,20 @@ static __attribute__((noinline)) enum status send_blocks(struct launch_state *st
     uint64_t block, start;
     for (unsigned full = 0; state->coming.handed < state->launch->blocks && full < count;) {
         if (state->next_sm == state->made_count) {
-            const enum status status = make_sm(state, cycle, report);
+            const enum status status = dispatch_make_sm(state, cycle, report);
             if (status != STATUS_OK)
                 return status;
         }
         const unsigned turn = state->next_sm;
         const bool takes = sm_free_places(state->sms[turn]) > state->coming.to[turn] && choose_block(state, &block);
-        if (takes && !take_turn(state, cycle, &start))
+        if (takes && !dispatch_turn(state, cycle, &start))
             break;
         if (takes)
-            send_block(state, turn, block, start);
+            dispatch_send(state, &(struct coming_block){.start = start, .block = block, .turn = turn});
         full = takes ? 0 : full + 1;
         pass_turn(state, turn, takes);
     }
-    deliver_blocks(state, cycle);
+    dispatch_deliver(state, cycle);
     return STATUS_OK;
 }
 
@@ -159,11 +164,13 @@ enum status dispatch_blocks(struct launch_state *state, uint64_t cycle, struct r
     const uint32_t count = state->gpu->config.sm_count;
     uint64_t block;
     unsigned full = 0;
+    if (state->clusters)
+        return clusters_dispatch(state, cycle, report);
     if (state->coming.blocks)
         return send_blocks(state, cycle, report);
     while (state->next_block < state->launch->blocks && full < count) {
         if (state->next_sm == state->made_count) {
-            const enum status status = make_sm(state, cycle, report);
+            const enum status status = dispatch_make_sm(state, cycle, report);
             if (status != STATUS_OK)
                 return status;
         }

@@ -102,7 +102,9 @@ static enum status create_state(struct launch_state *state, struct gpu *gpu, con
     state->sms = ARENA_ARRAY(arena, struct sm *, config->sm_count);
     state->given = config->gpu->launch_parts ? ARENA_ARRAY(arena, uint64_t, config->sm_count) : NULL;
     dispatch_create(state);
-    state->code = sm_decode(arena, launch->module, config->sm, launch->warp_size);
+    if (status == STATUS_OK)
+        status = clusters_create(state, report);
+    state->code = sm_decode(arena, launch->module, config->sm, launch->warp_size, launch->cluster_blocks > 1);
     crew_create(&state->crew, arena, launch->alone || launch->issues ? 1 : gpu_host_threads(gpu),
                 launch->module->code_count);
     for (uint32_t i = 0; i < gpu->partition_count && status == STATUS_OK; i++) {
@@ -126,7 +128,8 @@ static bool is_quiet(const struct launch_state *state) {
     for (uint32_t i = 0; i < state->gpu->partition_count; i++)
         if (!partition_is_idle(state->gpu->partitions[i]))
             return false;
-    return net_is_idle(&state->requests) && net_is_idle(&state->replies);
+    return net_is_idle(&state->requests) && net_is_idle(&state->replies) &&
+           (!state->clusters || clusters_are_idle(state->clusters));
 }
 
 /* The fault with the smallest (cycle, SM). */
@@ -215,6 +218,10 @@ static uint64_t next_cycle(const struct launch_state *state, uint64_t enough) {
     if (back < net_to)
         return enough;
     uint64_t next = cycle_of(&gpu->interconnect, there < back ? there : back);
+    if (state->clusters) {
+        const uint64_t at = clusters_next(state->clusters);
+        next = at < next ? at : next;
+    }
     for (uint32_t i = 0; i < gpu->partition_count && next > enough; i++) {
         const uint64_t at = cycle_of(&gpu->l2, partition_next(gpu->partitions[i]));
         next = at < next ? at : next;
@@ -344,7 +351,8 @@ enum status gpu_run(struct gpu *gpu, const struct gpu_launch *launch, struct gpu
     *fault = (struct gpu_fault){0};
     *stats = (struct gpu_stats){.instructions = ARENA_ARRAY(kept, struct sm_inst_stats, launch->module->code_count),
                                 .divergent = ARENA_ARRAY(kept, uint64_t, launch->module->code_count),
-                                .predicts = sm_predicts(gpu->config.sm)};
+                                .predicts = sm_predicts(gpu->config.sm),
+                                .has_clusters = launch->cluster_blocks > 1};
     for (unsigned part = 0; part < OWN_PARTS; part++) {
         stats->own[part] = launch->own[part];
         if (launch->own[part] && launch->own[part]->stats && part != OWN_INSTRUCTION_POLICY)

@@ -44,6 +44,10 @@ struct gpu_launch {
     uint64_t blocks, block_threads;
     unsigned places, warps_per_place; /* of an SM, by occupancy */
     unsigned warp_size;
+    /* Blocks of a cluster; the block of that rank in a cluster, of `cluster_of`. */
+    uint32_t cluster_blocks;
+    uint64_t (*cluster_block)(const void *cluster_of, uint64_t cluster, uint32_t rank);
+    const void *cluster_of;
     const struct cache_params *l1;    /* as much as shared memory leaves */
     const struct executor *executors; /* one per SM */
     struct arena *arena, *kept;       /* of all of the launch itself; of what its statistics point to */
@@ -66,6 +70,8 @@ struct gpu_stats {
     struct sm_stats sm; /* summed over SMs */
     bool predicts;      /* branches are predicted, or waited for */
     struct predictor_stats predictor;
+    bool has_clusters; /* of several blocks */
+    struct dsm_stats dsm;
     struct cache_stats l1, constant, texture, l2; /* texture: of caches of texture units */
     uint64_t l1_bytes;                            /* size of an SM's data cache */
     struct dram_stats dram;

@@ -5,6 +5,24 @@
 #include "gpu/slice_map.h"
 #include "gpu/state.h"
 
+/* What both kinds have. */
+static enum status create(struct net *net, struct arena *arena, const struct gpu_config *config,
+                          struct report *report) {
+    net->input_words = (net->inputs + 63) / 64, net->output_words = (net->outputs + 63) / 64;
+    net->pending = arena_alloc_aligned(arena, net->input_words * sizeof *net->pending, 64);
+    net->stuck = ARENA_ARRAY(arena, uint64_t, net->input_words);
+    for (uint32_t i = 0; i < net->inputs; i++)
+        link_reset(net->in[i]);
+    for (uint32_t i = 0; i < net->outputs; i++)
+        link_reset(net->out[i]);
+    const struct crossbar_shape shape = {.inputs = net->inputs,
+                                         .outputs = net->outputs,
+                                         .item_bytes = sizeof(struct packet),
+                                         .largest_message_bytes = NET_MESSAGE_BYTES,
+                                         .stream = net->to_slices + 2u * net->between_sms};
+    return crossbar_create(&net->crossbar, arena, config->crossbar, &shape, report);
+}
+
 enum status net_create(struct net *net, struct arena *arena, const struct gpu *gpu, bool to_slices,
                        struct report *report) {
     const struct gpu_config *config = &gpu->config;
@@ -20,23 +38,27 @@ enum status net_create(struct net *net, struct arena *arena, const struct gpu *g
     net->clock = gpu_clock(config->gpu, config->gpu->interconnect_khz);
     net->in_clock = to_slices ? sms : slices, net->out_clock = to_slices ? slices : sms;
     net->one_clock = clock_is_same(&net->clock) && clock_is_same(&slices);
-    net->input_words = (net->inputs + 63) / 64, net->output_words = (net->outputs + 63) / 64;
-    net->pending = arena_alloc_aligned(arena, net->input_words * sizeof *net->pending, 64);
-    net->stuck = ARENA_ARRAY(arena, uint64_t, net->input_words);
-    for (uint32_t i = 0; i < net->inputs; i++)
-        link_reset(net->in[i]);
-    for (uint32_t i = 0; i < net->outputs; i++)
-        link_reset(net->out[i]);
-    const struct crossbar_shape shape = {.inputs = net->inputs,
-                                         .outputs = net->outputs,
-                                         .item_bytes = sizeof(struct packet),
-                                         .largest_message_bytes = NET_MESSAGE_BYTES,
-                                         .stream = to_slices};
-    return crossbar_create(&net->crossbar, arena, config->crossbar, &shape, report);
+    return create(net, arena, config, report);
+}
+
+enum status net_create_between_sms(struct net *net, struct arena *arena, const struct gpu *gpu,
+                                   const struct net_ends *ends, struct report *report) {
+    const struct gpu_config *config = &gpu->config;
+    *net = (struct net){.inputs = config->sm_count,
+                        .in = ends->in,
+                        .outputs = config->sm_count,
+                        .out = ends->out,
+                        .to_slices = ends->requests,
+                        .between_sms = true};
+    net->clock = net->in_clock = net->out_clock = gpu_clock(config->gpu, config->gpu->sm_khz);
+    net->one_clock = true;
+    return create(net, arena, config, report);
 }
 
 static inline uint32_t destination(const struct net *net, const struct packet *packet) {
-    return net->to_slices ? packet->slice : packet->sm;
+    if (!net->to_slices)
+        return packet->sm;
+    return net->between_sms ? (uint32_t)(packet->address >> 32) : packet->slice;
 }
 
 void net_route(const struct net *net, uint32_t sm) {

@@ -15,7 +15,8 @@ struct net {
     bool one_clock;                                /* of both ends and the crossbar */
     struct clock_ratio clock, in_clock, out_clock; /* of the crossbar and of those at the other ends of links */
     uint64_t now;
-    bool to_slices;
+    bool to_slices;   /* or requests between SMs */
+    bool between_sms; /* their shared memories: addresses have the SM above 32 bits */
     const struct address_map *map;
     uint32_t slices;   /* of a partition */
     uint64_t *pending; /* inputs with something on their link, as the last exchange told */
@@ -28,6 +29,13 @@ enum status net_create(struct net *net, struct arena *arena, const struct gpu *g
 /* To slices: where what the SM sent goes, which who runs the SM finds out, so that the crossbar need not: it is one part, and the longest.
  * In every epoch of the SM, when it is over. */
 void net_route(const struct net *net, uint32_t sm);
+/* Between SMs, on their clock, over these links of each. */
+struct net_ends {
+    struct link **in, **out;
+    bool requests; /* else replies */
+};
+enum status net_create_between_sms(struct net *net, struct arena *arena, const struct gpu *gpu,
+                                   const struct net_ends *ends, struct report *report);
 void net_run(struct net *net, uint64_t from, uint64_t to);
 /* Between epochs: the first cycle at which there is something to do; any cycle up to `enough` stands for all of them. */
 uint64_t net_next(const struct net *net, uint64_t enough);

@@ -48,8 +48,13 @@ static __attribute__((noinline)) void run_metered(struct launch_state *state, co
     if (net_next(&state->replies, epoch->net_to - 1) < epoch->net_to)
         net_run(&state->replies, epoch->net_from, epoch->net_to);
     meter_part(meter);
+    if (state->clusters)
+        clusters_run(state->clusters, epoch->from, epoch->to);
+    meter_part(meter);
     net_exchange(&state->requests);
     net_exchange(&state->replies);
+    if (state->clusters)
+        clusters_exchange(state->clusters);
     meter_epoch(meter, gpu->config.gpu->host_alone_ns);
 }
 
@@ -73,8 +78,12 @@ static void run_epoch(struct launch_state *state, uint64_t from, uint64_t to) {
     partition_run(gpu->partitions, gpu->partition_count, epoch.l2_from, epoch.l2_to);
     if (net_next(&state->replies, epoch.net_to - 1) < epoch.net_to)
         net_run(&state->replies, epoch.net_from, epoch.net_to);
+    if (state->clusters)
+        clusters_run(state->clusters, from, to);
     net_exchange(&state->requests);
     net_exchange(&state->replies);
+    if (state->clusters)
+        clusters_exchange(state->clusters);
 }
 
 /* Stores of SMs [from, to) reach memory. */
@@ -98,6 +107,8 @@ static void publish_round(void *self) {
     struct launch_state *state = self;
     for (uint32_t i = 0; i < state->gpu->partition_count; i++)
         partition_perform(state->gpu->partitions[i]);
+    if (state->clusters)
+        clusters_end_round(state);
     const uint64_t now = launch_state_progress(state);
     if (now != state->progress_published)
         publish_stores(state);
@@ -118,6 +129,7 @@ static void share_epoch(struct launch_state *state, uint64_t from, uint64_t to, 
     if (!gpu->team)
         gpu->team = team_create(gpu->arena, gpu_host_threads(gpu));
     const struct crew_parts parts = {.nets = {&state->requests, &state->replies},
+                                     .clusters = state->clusters,
                                      .sms = state->sms,
                                      .sm_count = state->made_count,
                                      .partitions = gpu->partitions,
@@ -131,6 +143,8 @@ enum status round_run(struct launch_state *state, uint64_t from, uint64_t to, st
     const uint32_t wanted = state->gpu->config.gpu->host_epoch;
     const uint64_t epoch = wanted ? wanted : to - from;
     const bool alone = state->crew.size == 1;
+    if (state->clusters)
+        state->clusters->round_end = to;
     for (uint64_t at = from; at < to; at += epoch)
         if (alone)
             run_epoch(state, at, at + epoch);

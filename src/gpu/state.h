@@ -4,6 +4,7 @@
 #define HEDDLE_GPU_STATE_H
 
 #include "gpu/caches.h"
+#include "gpu/clusters.h"
 #include "gpu/crew.h"
 #include "gpu/gpu.h"
 
@@ -23,8 +24,9 @@ struct gpu {
 
 /* A block on its way to an SM. */
 struct coming_block {
-    uint64_t start, block; /* start: the SM has it from this cycle on */
-    uint32_t turn;         /* of launch_state.sms */
+    uint64_t start, block;          /* start: the SM has it from this cycle on */
+    struct cluster_blocks *cluster; /* NULL: none of several blocks */
+    uint32_t turn, rank;            /* turn: of launch_state.sms */
 };
 
 /* Blocks take time: those handed out and not there yet, in the order in which they arrive. */
@@ -54,6 +56,7 @@ struct launch_state {
     uint64_t progress_published;            /* the executors' progress at the last round's end */
     uint64_t progress_seen, progress_cycle; /* the same when last looked at, and when it last moved */
     unsigned next_sm;
+    struct clusters *clusters; /* of several blocks; NULL: there are none */
     struct crew crew;
 };
 

@@ -12,7 +12,8 @@ json_t *result_hash(uint64_t hash);
 /* Which model made it: the hash, and plug-ins where any are loaded. */
 void result_add_model(json_t *root, struct arena *arena);
 json_t *result_machine(const struct machine *machine, struct arena *arena);
-json_t *result_units(bool in_time, const struct machine *machine);
+/* `clusters`: some launch has such of several blocks, in time. */
+json_t *result_units(bool in_time, bool clusters, const struct machine *machine);
 /* One launch that was done. */
 json_t *result_launch(struct run *run, unsigned i, struct arena *arena);
 /* Every kernel once, over its launches, with its instructions. */

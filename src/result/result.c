@@ -254,10 +254,19 @@ json_t *result_machine(const struct machine *machine, struct arena *arena) {
     return out;
 }
 
-json_t *result_units(bool in_time, const struct machine *machine) {
+static bool has_clusters(const struct run *run) {
+    for (unsigned i = 0; i < run->done; i++)
+        if (run->results[i].timed && run->results[i].timed->has_clusters)
+            return true;
+    return false;
+}
+
+json_t *result_units(bool in_time, bool clusters, const struct machine *machine) {
     json_t *out = json_object();
     if (in_time)
         result_add_timed_units(out, machine, sm_predicts(&machine->sm));
+    if (clusters)
+        result_add_cluster_units(out);
     for (const struct stat_description *stat = run_stats_table; stat->name; stat++)
         json_object_set_new(out, stat->name, json_string(stat->unit));
     json_object_set_new(out, "instructions", json_string("instructions"));
@@ -403,7 +412,7 @@ char *result_write(struct run *run, bool complete, double wall_seconds, struct a
     if (run->file->is_part || run->file->checkpoint)
         json_object_set_new(root, "part", part_json(run));
     json_object_set_new(root, "launch_file", result_text(arena, run->file->yaml.text));
-    json_object_set_new(root, "units", result_units(run->options.in_time, run->machine));
+    json_object_set_new(root, "units", result_units(run->options.in_time, has_clusters(run), run->machine));
     json_object_set_new(root, "launches", launches);
     for (unsigned i = 0; i < run->done; i++)
         json_array_append_new(launches, result_launch(run, i, arena));

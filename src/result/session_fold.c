@@ -155,7 +155,7 @@ static json_t *document(struct fold *fold, const char *program, double seconds) 
     json_object_set_new(module, "hash", result_hash(hash_sources(fold->sources, true)));
     json_object_set_new(module, "source_hash", result_hash(hash_sources(fold->sources, false)));
     json_object_set_new(root, "module", module);
-    json_object_set_new(root, "units", result_units(sum->in_time, session->machine));
+    json_object_set_new(root, "units", result_units(sum->in_time, sum->timed.has_clusters, session->machine));
     json_object_set_new(root, "launches", fold->launches);
     json_object_set_new(root, "kernels", fold->kernels);
     json_object_set_new(root, "total", total_json(fold));

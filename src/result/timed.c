@@ -42,6 +42,8 @@ void result_merge_timed(struct gpu_stats *total, const struct gpu_stats *one, st
     sm_inst_stats_add(&total->nobody, &one->nobody);
     for (unsigned k = 0; k < WAIT_COUNT; k++)
         total->waits[k] += one->waits[k];
+    total->has_clusters |= one->has_clusters;
+    stat_merge(&total->dsm, &one->dsm, dsm_stats_table);
     total->predicts |= one->predicts;
     stat_merge(&total->predictor, &one->predictor, predictor_stats_table);
     for (unsigned part = 0; part < OWN_PARTS; part++) {
@@ -203,6 +205,8 @@ void result_add_timed(json_t *into, const struct machine *machine, const struct 
             json_object_set_new(into, "predictor", table_json(&timed->predictor, predictor_stats_table));
         add_own(into, timed, part);
     }
+    if (timed->has_clusters)
+        json_object_set_new(into, "clusters", table_json(&timed->dsm, dsm_stats_table));
     json_object_set_new(into, "memory", memory);
     add_table(memory, &timed->sm, sm_memory_table);
     json_object_set_new(memory, "l1_bytes", result_count(timed->l1_bytes));
@@ -278,3 +282,5 @@ void result_add_timed_units(json_t *into, const struct machine *machine, bool pr
     result_add_series_units(into);
     result_add_histogram_units(into);
 }
+
+void result_add_cluster_units(json_t *into) { table_units(into, "clusters.", dsm_stats_table); }

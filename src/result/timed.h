@@ -14,6 +14,8 @@ void result_add_timed(json_t *into, const struct machine *machine, const struct 
 bool result_energy(const struct machine *machine, const struct gpu_stats *timed, const struct run_stats *stats,
                    struct energy *out);
 void result_add_inst_timed(json_t *into, const struct sm_inst_stats *timed);
+/* Of counters that only launches with clusters of several blocks have. */
+void result_add_cluster_units(json_t *into);
 void result_add_timed_units(json_t *into, const struct machine *machine, bool predicts);
 /* series.c */
 json_t *result_series(const struct series *series);

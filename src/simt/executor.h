@@ -5,6 +5,7 @@
 #define HEDDLE_SIMT_EXECUTOR_H
 
 #include "base/bits.h"
+#include "simt/cluster.h"
 #include "simt/group.h"
 
 struct barrier_result; /* simt/barrier.h */
@@ -54,7 +55,8 @@ enum access_kind {
     /* of the lanes that found their data near; for the others, in `missed`, data are only fetched */
     ACCESS_SNOOPED_LOAD,
     ACCESS_SNOOPED_STORE,
-    ACCESS_TEXELS /* a sample of each lane: of the texels of `address`, and `more` */
+    ACCESS_TEXELS, /* a sample of each lane: of the texels of `address`, and `more` */
+    ACCESS_FAR /* shared memory of other blocks of the cluster, which their SMs perform; `far`: what of the first ones */
 };
 
 struct access {
@@ -62,10 +64,13 @@ struct access {
     uint8_t space;   /* SPACE_GLOBAL, SHARED, LOCAL or CONST, generic addresses resolved by the first lane's */
     uint8_t bytes;   /* of one lane, all elements of a vector together */
     bool packed;     /* known to be of all lanes, each right behind the one before */
+    uint8_t far;     /* ACCESS_FAR: ACCESS_LOAD, STORE or ATOMIC */
     uint32_t lanes;  /* that access */
     uint32_t missed; /* ACCESS_SNOOPED_*: that do not, for their data are not near */
-    uint32_t ticket; /* atomics on global memory: performed below, see struct executor */
-    uint64_t address[LANES_MAX]; /* of local memory: interleaved so that lanes with the same offset lie side by side */
+    uint32_t ticket; /* atomics on global memory: performed below, see struct executor; and of ACCESS_FAR */
+    /* Of local memory: interleaved so that lanes with the same offset lie side by side. ACCESS_FAR: the SM above 32 bits, and below
+     * the block's rank and its address there. */
+    uint64_t address[LANES_MAX];
     uint64_t (*more)[LANES_MAX]; /* ACCESS_TEXELS: further addresses of the lanes, more_count times */
     uint16_t more_count;
     uint8_t samples; /* ACCESS_TEXELS: bilinear ones that a lane's is made of, or one of a point */
@@ -74,12 +79,19 @@ struct access {
 
 #define NO_TICKET UINT32_MAX
 
+/* The ticket under which it is performed elsewhere; NO_TICKET: it is not. */
+static inline uint32_t access_ticket(const struct access *access) {
+    return access->kind == ACCESS_ATOMIC || access->kind == ACCESS_FAR ? access->ticket : NO_TICKET;
+}
+
 /* The threads of one SM: `places` blocks at a time, warps numbered through them. One per SM; only `perform` is called
  * from elsewhere, between the SMs' turns. */
 struct executor {
     void *self;
     /* A block begins in a place; its warps' registers, shared and local memory are zero. */
     void (*start)(void *self, unsigned place, uint64_t block);
+    /* The block that has begun in the place is one of a cluster. NULL: there are none. */
+    void (*join)(void *self, unsigned place, struct cluster_blocks *cluster);
     /* Lanes of that warp of a place that hold threads. */
     uint32_t (*lanes)(const void *self, unsigned warp);
     /* One issue of the warp's group. Global stores are the SM's own until publish. */
@@ -100,7 +112,7 @@ struct executor {
     void (*give)(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t value);
     /* The result of a finished bar.red at pc goes to the lanes that waited. */
     void (*barrier_result)(void *self, unsigned warp, uint32_t pc, uint32_t lanes, const struct barrier_result *result);
-    /* An atomic reaches memory for some of its lanes; its old values wait for finish, when the reply is back. */
+    /* An atomic, or an access to another block's memory, reaches memory for some of its lanes; its old values wait for finish, when the reply is back. */
     void (*perform)(void *self, uint32_t ticket, uint32_t lanes);
     void (*finish)(void *self, uint32_t ticket);
     /* At the end of an epoch, in the order of the SMs: stores become visible to all. Only where there are any. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An SM made of its parts. */
 #include "sm/copies.h"
+#include "sm/dsm.h"
 #include "sm/path_slots.h"
 #include "sm/state.h"
 #include "sm/subcore.h"
@@ -185,7 +186,7 @@ enum status sm_make(struct sm **out, struct arena *arena, const struct sm_parts 
     sm->params = *parts->params,
     sm->params.pipeline = sm_pipeline(parts->params, parts->mechanism, shape->own_params[OWN_MECHANISM]);
     sm->module = parts->module, sm->timed = parts->code->timed, sm->register_words = parts->code->register_words;
-    sm->operators = parts->code->operators;
+    sm->operators = parts->code->operators, sm->fences = parts->code->fences;
     sm->guards.of = parts->code->guards, sm->guards.count = parts->code->guard_count;
     sm->executor = *parts->executor, sm->requests = parts->requests, sm->replies = parts->replies;
     sm->mechanism = parts->mechanism, sm->forming = parts->mechanism->forming;
@@ -216,7 +217,9 @@ enum status sm_make(struct sm **out, struct arena *arena, const struct sm_parts 
         status = subcore_create(sm, parts, report);
     if (status == STATUS_OK)
         status = create_schedulers(sm, parts->l1, report);
-    sm->unusual = sm->l2 || sm->params.l1_wavefronts || sm->hears || sm->texture;
+    if (parts->dsm)
+        sm_dsm_create(sm, parts->dsm);
+    sm->unusual = sm->l2 || sm->params.l1_wavefronts || sm->hears || sm->texture || sm->dsm;
     if (status == STATUS_OK)
         sm_watch_l1(sm);
     if (status == STATUS_OK)

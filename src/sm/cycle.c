@@ -43,11 +43,15 @@ void sm_start_given(struct sm *sm) {
         sm_remember_code(sm, sm->given[0].first_pc);
     *place = (struct sm_place){.used = true,
                                .block = sm->given[0].block,
+                               .cluster = sm->given[0].cluster,
+                               .rank = sm->given[0].rank,
                                .waiting = {.first_warp = number * sm->shape.warps_per_place,
                                            .warp_count = sm->shape.warps_per_place,
                                            .waits = sm->waits}};
     sm->places_used++;
     sm->executor.start(sm->executor.self, number, place->block);
+    if (place->cluster)
+        sm_dsm_start(sm, number);
     const slot_set slots = set_low(sm->shape.warps_per_place) << number * sm->shape.warps_per_place;
     for (slot_set rest = SETS(sm)->used; rest; rest &= rest - 1)
         SETS(sm)->older[set_first(rest)] &= ~slots;

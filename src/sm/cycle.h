@@ -6,6 +6,7 @@
 
 #include "sm/apart.h"
 #include "sm/book.h"
+#include "sm/dsm.h"
 #include "sm/fetch.h"
 #include "sm/wheel.h"
 
@@ -122,6 +123,8 @@ static inline __attribute__((always_inline)) void sm_run_cycle(struct sm *sm, co
             cache_expect_line(sm->l1, behind->address);
         sm_reply(sm, packet);
     }
+    if (sm->dsm)
+        sm_dsm_run(sm);
     if (sm->lsu_blocked && sm->blocked.cause == CACHE_NO_ROOM && link_room(sm->requests, sm->now) >= sm->blocked.room)
         sm->lsu_blocked = false;
     if (sm->queue_count && !sm->lsu_blocked && sm->lsu_busy <= sm->now)

@@ -141,8 +141,11 @@ static uint8_t unit_at_hand(const struct sm_params *params, uint8_t unit) {
     return unit == SM_UNIT_DP && !params->dp_units ? SM_UNIT_SFU : unit;
 }
 
-static enum timed_order order_of(const struct inst *inst) {
-    if (inst->op == OP_MEMBAR)
+/* `clusters`: of several blocks, which see behind barrier.cluster what was stored before it. */
+static enum timed_order order_of(const struct inst *inst, bool clusters) {
+    const bool releases =
+        inst->op == OP_BAR && inst->scope == SCOPE_CLUSTER && inst->mode == MODE_ARRIVE && inst->order != ORDER_RELAXED;
+    if (inst->op == OP_MEMBAR || (clusters && releases))
         return ORDER_FENCE;
     if (inst->op == OP_PROGRESS)
         return ORDER_PROGRESS;
@@ -302,13 +305,13 @@ static void add_written_guards(struct timed *timed, const struct inst *inst, con
 bool sm_code_samples(const struct sm_code *code) { return code->samples; }
 
 const struct sm_code *sm_decode(struct arena *arena, const struct module *module, const struct sm_params *params,
-                                unsigned warp_size) {
+                                unsigned warp_size, bool clusters) {
     struct timed *all = ARENA_ARRAY(arena, struct timed, module->code_count);
     uint8_t *operators = ARENA_ARRAY(arena, uint8_t, module->code_count);
     struct numbering numbering = {.banks = params->register_banks};
     if (params->late_guards && params->pipeline == SM_SCOREBOARD)
         numbering.guards = ARENA_ARRAY(arena, struct timed_guards, module->code_count);
-    bool accumulates = false, copies = false, snoops = false, samples = false;
+    bool accumulates = false, copies = false, snoops = false, samples = false, fences = false;
     for (unsigned f = 0; f < module->function_count; f++) {
         const struct function *function = module->functions[f];
         const uint32_t guard_words = numbering.guards ? number_guards(arena, &numbering, function) : 0;
@@ -324,9 +327,10 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
             snoops |= inst->op == OP_LD_SNOOP || inst->op == OP_ST_SNOOP;
             add_width(timed, params, sm_issue_cycles(params, warp_size));
             timed->unit = unit_at_hand(params, timed->unit);
-            timed->order = (uint8_t)order_of(inst);
+            timed->order = (uint8_t)order_of(inst, clusters);
             timed->parameter = parameter_of(function, inst, params);
             add_registers(arena, timed, inst, &numbering);
+            fences |= timed->order == ORDER_FENCE;
             if (numbering.guards)
                 add_written_guards(timed, inst, &numbering, function, pc, params);
         }
@@ -342,6 +346,7 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
                              .operators = operators,
                              .register_words = numbering.word_base + 1,
                              .accumulates = accumulates,
+                             .fences = fences,
                              .copies = copies,
                              .samples = samples,
                              .snoops = snoops,

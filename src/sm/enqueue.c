@@ -2,6 +2,7 @@
 /* Memory instructions on their way into the load/store unit: lanes become transactions. */
 #include "mem/banks.h"
 #include "mem/coalesce.h"
+#include "sm/dsm.h"
 #include "sm/texture.h"
 #include "sm/wheel.h"
 
@@ -176,9 +177,31 @@ static __attribute__((noinline)) void enqueue_texels(struct sm *sm, uint32_t fli
     entry->passes = sm_texture_gather(sm, flight, access);
 }
 
+/* Shared memory of other blocks: a message for each line of each block. */
+static __attribute__((noinline)) void enqueue_far(struct sm *sm, uint32_t flight, const struct access *access,
+                                                  uint64_t ready_cycle) {
+    struct queued *entry = enqueue(sm, flight, access->space, ACCESS_FAR, ready_cycle);
+    struct coalesced lines;
+    coalesce(access->address, access->bytes, access->lanes, 7, &lines);
+    entry->operators = access->far == ACCESS_LOAD    ? PACKET_READ
+                       : access->far == ACCESS_STORE ? PACKET_WRITE
+                                                     : PACKET_ATOMIC;
+    entry->passes = entry->idle = 0;
+    for (uint32_t i = 0; i < lines.count; i++)
+        add_transaction(entry, lines.line[i], lines.lanes[i], 32 * bits_count(lines.sectors[i]), lines.sectors[i]);
+    sm->dsm->stats.accesses++;
+    if (access->far == ACCESS_STORE)
+        sm->places[entry->place].stores += entry->count;
+}
+
 void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle) {
     if (access->kind > ACCESS_ATOMIC) {
-        (access->kind == ACCESS_TEXELS ? enqueue_texels : enqueue_snooped)(sm, flight, access, ready_cycle);
+        void (*const others[])(struct sm *, uint32_t, const struct access *,
+                               uint64_t) = {[ACCESS_SNOOPED_LOAD - ACCESS_SNOOPED_LOAD] = enqueue_snooped,
+                                            [ACCESS_SNOOPED_STORE - ACCESS_SNOOPED_LOAD] = enqueue_snooped,
+                                            [ACCESS_TEXELS - ACCESS_SNOOPED_LOAD] = enqueue_texels,
+                                            [ACCESS_FAR - ACCESS_SNOOPED_LOAD] = enqueue_far};
+        others[access->kind - ACCESS_SNOOPED_LOAD](sm, flight, access, ready_cycle);
         return;
     }
     struct queued *entry = enqueue(sm, flight, access->space, access->kind, ready_cycle);

@@ -39,7 +39,7 @@ void sm_begin_memory(struct sm *sm, unsigned w, uint32_t number, const struct ti
     struct sm_warp *warp = &SETS(sm)->warps[w];
     flight->sent = false, flight->outstanding = 0, flight->done_cycle = 0;
     flight->place = (uint8_t)(w / sm->shape.warps_per_place);
-    flight->ticket = access->kind == ACCESS_ATOMIC ? access->ticket : NO_TICKET;
+    flight->ticket = access_ticket(access);
     warp->memory_in_flight++;
     SETS(sm)->near |= set_of(w);
     warp->atomics_in_flight += flight->ticket != NO_TICKET;
@@ -126,6 +126,8 @@ void sm_end_if_done(struct sm *sm, unsigned number) {
         if (SETS(sm)->warps[w].in_flight)
             return;
     place->used = false;
+    if (place->cluster)
+        place->cluster->ended[place->rank] = true;
     sm->places_used--;
     sm->stats.blocks++;
 }

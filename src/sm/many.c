@@ -5,6 +5,7 @@
 #include "sm/create.c"
 #include "sm/cycle.c"
 #include "sm/enqueue.c"
+#include "sm/dsm.c"
 #include "sm/fetch.c"
 #include "sm/flight.c"
 #include "sm/issue.c"

@@ -3,6 +3,7 @@
  * waits for has come. */
 #include "sm/apart.h"
 #include "sm/book.h"
+#include "sm/dsm.h"
 #include "sm/operators.h"
 #include "sm/subcore.h"
 #include "sm/texture.h"
@@ -100,6 +101,17 @@ static bool passes_by(struct sm *sm, const struct queued *entry, uint64_t addres
            (entry->operators & OPERATOR_NO_ALLOCATE && !cache_holds(sm->l1, address));
 }
 
+/* The block has no store left on its way: fences wait for this. */
+static __attribute__((noinline)) void wake_fences(struct sm *sm, unsigned number) {
+    const slot_set all = set_low(sm->shape.warps_per_place);
+    const slot_set slots = SETS(sm)->of_any_block | all << number * sm->shape.warps_per_place;
+    for (slot_set rest = slots & SETS(sm)->used; rest; rest &= rest - 1) {
+        const unsigned w = set_first(rest);
+        if (SETS(sm)->warps[w].stage == WAIT_MEMORY)
+            SETS(sm)->front->consider(sm, w);
+    }
+}
+
 /* One transaction; false: blocked. `watched`: the scheduler hears of it, or may send it past the L1. */
 static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct queued *entry, bool watched) {
     struct flight *flight = &sm->flights[entry->flight];
@@ -151,8 +163,8 @@ static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct
     if (watched && entry->operators & OPERATOR_FIRST)
         cache_offer(sm->l1, request.address);
     sm->inst_stats[flight->pc].misses += outcome == CACHE_MISS;
-    if (entry->kind == ACCESS_STORE && !handed_on)
-        sm->places[entry->place].stores--;
+    if (entry->kind == ACCESS_STORE && !handed_on && !--sm->places[entry->place].stores && sm->fences)
+        wake_fences(sm, entry->place);
     if (entry->kind == ACCESS_ATOMIC || result.waits) {
         sm->flights[waiter].outstanding++;
         if (sm->lane_tags)
@@ -279,6 +291,44 @@ static __attribute__((noinline)) void access_by_wavefronts(struct sm *sm, struct
     end_access(sm, entry);
 }
 
+/* A line of another block's shared memory a cycle. */
+static __attribute__((noinline)) void access_far(struct sm *sm, struct queued *entry) {
+    struct sm_dsm *dsm = sm->dsm;
+    struct flight *flight = &sm->flights[entry->flight];
+    const uint32_t lanes = entry->lanes[entry->next], bytes = entry->bytes[entry->next];
+    const uint8_t kind = entry->operators;
+    const struct packet packet = {.address = entry->address[entry->next],
+                                  .tag = entry->flight,
+                                  .sm = sm->shape.id,
+                                  .bytes = bytes,
+                                  .ticket = flight->ticket,
+                                  .lanes = lanes,
+                                  .kind = kind,
+                                  .place = entry->place};
+    sm->lsu_busy = sm->now + 1;
+    if (!sm_dsm_send(sm, dsm->parts.out, &packet, kind == PACKET_READ ? 0 : bytes)) {
+        dsm->stats.blocked_cycles++;
+        return;
+    }
+    dsm->stats.requests++, dsm->stats.request_bytes += kind == PACKET_READ ? 0 : bytes;
+    flight->outstanding++;
+    flight->entire = true;
+    if (++entry->next == entry->count)
+        end_access(sm, entry);
+}
+
+void sm_dsm_reply(struct sm *sm, const struct packet *packet) {
+    const uint32_t number = (uint32_t)packet->tag;
+    struct flight *flight = &sm->flights[number];
+    sm->dsm->stats.replies++;
+    sm->dsm->stats.reply_bytes += packet->kind == PACKET_WRITE ? 0 : packet->bytes;
+    flight->outstanding--;
+    flight->done_cycle = sm->now + sm->params.pipeline_cycles;
+    complete_if_done(sm, number);
+    if (packet->kind == PACKET_WRITE)
+        sm_acknowledge(sm, packet->place);
+}
+
 void sm_memory(struct sm *sm) {
     struct queued *entry = &sm->queue[sm->queue_head];
     if (entry->ready_cycle > sm->now)
@@ -302,6 +352,10 @@ void sm_memory(struct sm *sm) {
         if (entry->kind == ACCESS_TEXELS) {
             if (sm_texture_take(sm, entry->passes))
                 pop_queue(sm);
+            return;
+        }
+        if (entry->kind == ACCESS_FAR) {
+            access_far(sm, entry);
             return;
         }
         watched |= sm->hears != 0;
@@ -338,16 +392,9 @@ void sm_memory(struct sm *sm) {
 }
 
 void sm_acknowledge(struct sm *sm, unsigned number) {
-    struct sm_place *place = &sm->places[number];
-    if (--place->stores)
+    if (--sm->places[number].stores)
         return;
-    const slot_set all = set_low(sm->shape.warps_per_place);
-    const slot_set slots = SETS(sm)->of_any_block | all << number * sm->shape.warps_per_place;
-    for (slot_set rest = slots & SETS(sm)->used; rest; rest &= rest - 1) {
-        const unsigned w = set_first(rest);
-        if (SETS(sm)->warps[w].stage == WAIT_MEMORY)
-            SETS(sm)->front->consider(sm, w); /* fences wait for this */
-    }
+    wake_fences(sm, number);
     sm_end_if_done(sm, number);
 }
 

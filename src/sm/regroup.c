@@ -380,7 +380,7 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
                                           .place = (uint8_t)home,
                                           .lanes = going,
                                           .slow = slow,
-                                          .ticket = access.kind == ACCESS_ATOMIC ? access.ticket : NO_TICKET};
+                                          .ticket = access_ticket(&access)};
     uint16_t *threads = sm->regroup->threads[number];
     memcpy(threads, group->threads, sizeof sm->regroup->threads[number]);
     sm->places[home].in_flight++;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "sm/dsm.h"
 #include "sm/path_slots.h"
 
 #define ENTRY(field, unit, help) STAT_ENTRY(struct sm_stats, field, unit, help)
@@ -32,6 +33,12 @@ _Static_assert(offsetof(struct sm_stats, in_slots) + (SLOT_COUNT - 1) * sizeof(u
                        offsetof(struct sm_stats, stall_texture) &&
                    offsetof(struct sm_stats, memory) == SLOT_MEMORY * sizeof(uint64_t),
                "SLOT lines of sm_stats.def stand in the order of enum sm_slot");
+
+const struct stat_description dsm_stats_table[] = {
+#define STAT(field, unit, help) STAT_ENTRY(struct dsm_stats, field, unit, help)
+#include "sm/dsm_stats.def"
+#undef STAT
+    STAT_END};
 
 const char *const sm_wait_names[WAIT_COUNT] = {"fetch", "register", "memory", "barrier", "unit", "turn"};
 
@@ -88,10 +95,51 @@ unsigned sm_free_places(const struct sm *sm) {
     return most > taken ? most - taken : 0;
 }
 
-void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc) {
+void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc) { sm_give_member(sm, block, first_pc, NULL, 0); }
+
+void sm_give_member(struct sm *sm, uint64_t block, uint32_t first_pc, struct cluster_blocks *cluster, uint32_t rank) {
+    struct given_block *given = &sm->given[sm->given_count++];
     sm->wake = sm->now;
-    sm->given[sm->given_count].block = block;
-    sm->given[sm->given_count++].first_pc = first_pc;
+    given->block = block, given->first_pc = first_pc;
+    given->cluster = cluster, given->rank = rank;
+}
+
+/* ---- clusters ---- */
+
+void sm_open_member(struct sm *sm, const struct cluster_blocks *cluster, uint32_t rank, uint64_t cycle) {
+    for (unsigned i = 0; i < sm->shape.places; i++)
+        if (sm->places[i].used && sm->places[i].cluster == cluster && sm->places[i].rank == rank) {
+            sm->dsm->opens[i] = cycle;
+            sm->dsm->open_next = cycle < sm->dsm->open_next ? cycle : sm->dsm->open_next;
+        }
+}
+
+const struct sm_dsm_served *sm_served(const struct sm *sm, unsigned *count) {
+    *count = sm->dsm->served_count;
+    return sm->dsm->served;
+}
+
+void sm_forget_served(struct sm *sm) { sm->dsm->served_count = 0; }
+
+const struct dsm_stats *sm_dsm_statistics(const struct sm *sm) { return sm->dsm ? &sm->dsm->stats : NULL; }
+
+/* The first cycle at which it has something to do for other blocks of clusters, or `next`. */
+uint64_t sm_dsm_next(const struct sm *sm, uint64_t next) {
+    const struct sm_dsm *dsm = sm->dsm;
+    uint64_t serves = NO_CYCLE;
+    if (dsm->count) {
+        serves = dsm->queue[dsm->head].ready_cycle > sm->now ? dsm->queue[dsm->head].ready_cycle : sm->now;
+        serves = dsm->port_free >= (double)serves + 1 ? (uint64_t)dsm->port_free : serves;
+        if (!dsm->parts.back_out->credits) { /* until one has come back */
+            const uint64_t credit = link_credit_next(dsm->parts.back_out);
+            serves = credit > serves ? credit : serves;
+        }
+    }
+    const uint64_t others[] = {serves, dsm->open_next, link_next(dsm->parts.back_in),
+                               dsm->count < DSM_QUEUE ? link_next(dsm->parts.in) : NO_CYCLE};
+    for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+        next = others[i] < next ? others[i] : next;
+    return next;
 }
 
 /* ---- time ---- */

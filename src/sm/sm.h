@@ -140,10 +140,10 @@ bool sm_predicts(const struct sm_params *params);
 /* The keys of a predictor; `own`: values of those of its own. */
 struct predictor_shape sm_predictor_keys(const struct sm_params *params, const void *own);
 
-/* What timing needs of the instructions of a module: the same for all SMs. */
+/* What timing needs of the instructions of a module: the same for all SMs. `clusters`: of several blocks. */
 struct sm_code;
 const struct sm_code *sm_decode(struct arena *arena, const struct module *module, const struct sm_params *params,
-                                unsigned warp_size);
+                                unsigned warp_size, bool clusters);
 /* Does it read images through the texture unit? */
 bool sm_code_samples(const struct sm_code *code);
 /* Cycles in which a warp of that size issues. */
@@ -163,8 +163,23 @@ struct sm_caches {
     bool instruction_perfect;
 };
 
+struct dsm_stats {
+#define STAT(field, unit, help) uint64_t field;
+#include "sm/dsm_stats.def"
+#undef STAT
+};
+extern const struct stat_description dsm_stats_table[];
+
+/* To and from other SMs, for clusters of several blocks: requests out and in, replies out and in. */
+struct sm_dsm_parts {
+    struct link *out, *in, *back_out, *back_in;
+    uint32_t latency, header_bytes; /* latency: from a request's arrival to its reply; bytes: beside data */
+    double bytes_per_cycle;         /* that it sends, both kinds together */
+};
+
 /* What an SM is made of. */
 struct sm_parts {
+    const struct sm_dsm_parts *dsm; /* NULL: no clusters */
     const struct sm_params *params;
     const struct cache_params *l1;
     const struct sm_caches *caches;
@@ -179,6 +194,17 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_part
 /* Places without a block; a block given now starts at the next cycle run. */
 unsigned sm_free_places(const struct sm *sm);
 void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc);
+/* The same of a block of a cluster. */
+void sm_give_member(struct sm *sm, uint64_t block, uint32_t first_pc, struct cluster_blocks *cluster, uint32_t rank);
+/* Between rounds: barrier.cluster of that block opens in a cycle to come. */
+void sm_open_member(struct sm *sm, const struct cluster_blocks *cluster, uint32_t rank, uint64_t cycle);
+/* What it has served of other SMs' accesses to its shared memory: they are performed between rounds, in this order. */
+struct sm_dsm_served {
+    uint32_t sm, ticket, lanes;
+};
+const struct sm_dsm_served *sm_served(const struct sm *sm, unsigned *count);
+void sm_forget_served(struct sm *sm);
+const struct dsm_stats *sm_dsm_statistics(const struct sm *sm); /* NULL: no clusters */
 /* Cycles [from, to). An SM that sleeps through them counts their slots later, at the latest in sm_settle. True:
  * a thread faulted in them (sm_faulted). */
 bool sm_run(struct sm *sm, uint64_t from, uint64_t to);

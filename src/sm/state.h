@@ -143,7 +143,8 @@ struct own_l2 {
 struct sm_place {
     bool used;
     uint64_t block;
-    uint32_t stores;    /* not yet acknowledged */
+    struct cluster_blocks *cluster; /* NULL: none of several blocks */
+    uint32_t rank, stores;          /* stores: not yet acknowledged */
     uint32_t in_flight; /* sm/regroup.c: flights with threads of the block; sm->slips: lanes that wait by themselves */
     struct waiting_block waiting;
 };
@@ -187,11 +188,11 @@ struct sm {
     bool books_later;                     /* see `empty` */
     struct sm_pending *pending;           /* [warp][word] */
     uint32_t register_words, instruction_ways;
-    bool formed_fetched;     /* regroup: groups have their instruction when they are formed */
-    uint32_t line_mask;      /* instructions of what a fetch takes from the instruction cache, less 1 */
-    uint64_t *code_here;     /* lines of code that the instruction cache holds for good; NULL: it may lose them */
-    uint64_t holding;        /* sm.memory_holds: the bit that shows a full queue for memory there */
-    uint64_t collector_bias; /* added to collectors_used, shows full ones in the top bits */
+    bool formed_fetched, fences; /* regroup: groups have their instruction when they are formed; of struct sm_code */
+    uint32_t line_mask;          /* instructions of what a fetch takes from the instruction cache, less 1 */
+    uint64_t *code_here;         /* lines of code that the instruction cache holds for good; NULL: it may lose them */
+    uint64_t holding;            /* sm.memory_holds: the bit that shows a full queue for memory there */
+    uint64_t collector_bias;     /* added to collectors_used, shows full ones in the top bits */
 
     uint64_t now;            /* asleep: the cycle up to which slots are counted */
     uint64_t wake;           /* nothing happens before this cycle but by news from outside */
@@ -199,11 +200,12 @@ struct sm {
     struct sm_place *places;
     struct sm_copies *copies; /* of each warp; NULL: the code has none */
     unsigned places_used, given_count;
-    struct {
+    struct given_block {
         uint64_t block;
-        uint32_t first_pc;
+        struct cluster_blocks *cluster;
+        uint32_t first_pc, rank;
     } given[WARPS_MAX];
-
+    struct sm_dsm *dsm;             /* NULL: no clusters of several blocks */
     uint8_t slot_places[WARPS_MAX]; /* for schedulers that tell blocks apart */
     uint32_t progress[WARPS_MAX];   /* by slot: the register that `progress` counts up */
     void *schedulers[SCHEDULERS_MAX];
@@ -436,9 +438,10 @@ SM_STAGE void sm_l2_advance(struct sm *sm);
 /* What it asked for has come. */
 SM_STAGE void sm_l2_arrived(struct sm *sm, uint64_t address);
 
+uint64_t sm_dsm_next(const struct sm *sm, uint64_t next); /* sm.c: the first of that and of sm/dsm.h */
 /* The first cycle at which a link brings what it waits for, as far as is known. */
 static inline uint64_t sm_next_news(const struct sm *sm) {
-    const uint64_t reply = link_next(sm->replies);
+    const uint64_t reply = sm->dsm ? sm_dsm_next(sm, link_next(sm->replies)) : link_next(sm->replies);
     if (!sm->lsu_blocked || sm->blocked.cause != CACHE_NO_ROOM)
         return reply;
     const uint64_t credit = link_credit_next(sm->requests);
@@ -462,7 +465,6 @@ static inline uint8_t sm_width_class(const struct sm *sm, unsigned lanes) { retu
 static inline slot_set sm_answer(unsigned slot, uint64_t slots) {
     return SET_SLOTS > 64 ? (slot_set)slots << slot / ISSUE_SLOTS_MAX * ISSUE_SLOTS_MAX : slots;
 }
-
 enum { UNIT_BITS = 8 };
 #define UNIT_ONES UINT64_C(0x010101010101)
 
@@ -482,12 +484,10 @@ static inline slot_set sm_without_room(const struct sm *sm) {
 static inline bool sm_takes(const struct sm *sm, uint32_t pc) {
     return sm->free_flight != NO_FLIGHT && (sm->timed[pc].unit != SM_UNIT_MEMORY || sm->queue_count <= sm->queue_mask);
 }
-
 /* Warps that could issue, were their scheduler free. */
 static inline slot_set sm_issuable(const struct sm *sm) {
     return SETS(sm)->ready ? SETS(sm)->ready & ~sm_without_room(sm) : 0;
 }
-
 /* Messages that may be sent down now. Where data that arrive may push out a dirty line, room for as many write-backs as
  * there are fetches on their way is kept, and for that of one more fetch. An L2 of its own keeps it in its queue. */
 static inline uint32_t sm_room(const struct sm *sm) {

@@ -167,6 +167,8 @@ static inline __attribute__((always_inline)) void run_core_cycle(struct sm *sm, 
     for (const struct packet *packet; (packet = link_arrived(sm->replies, sm->now)) != NULL;
          link_pop(sm->replies, sm->now))
         sm_reply(sm, packet);
+    if (sm->dsm)
+        sm_dsm_run(sm);
     if (sm->lsu_blocked && sm->blocked.cause == CACHE_NO_ROOM && link_room(sm->requests, sm->now) >= sm->blocked.room)
         sm->lsu_blocked = false;
     subcore_move_lines(sm);

@@ -77,7 +77,7 @@ void subcore_launch_memory(struct sm *sm, unsigned w, uint32_t pc, const struct 
     flight->sent = flight->landed = flight->is_load = false, flight->outstanding = 0, flight->done_cycle = 0;
     flight->apart = 0;
     flight->place = (uint8_t)(w / sm->shape.warps_per_place);
-    flight->ticket = access->kind == ACCESS_ATOMIC ? access->ticket : NO_TICKET;
+    flight->ticket = access_ticket(access);
     warp->in_flight++;
     warp->memory_in_flight++;
     warp->atomics_in_flight += flight->ticket != NO_TICKET;

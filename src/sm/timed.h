@@ -69,6 +69,7 @@ struct sm_code {
     const uint8_t *operators;           /* by PC: bits of enum memory_operator */
     uint32_t register_words;            /* of a warp's scoreboard */
     bool accumulates;                   /* there are warp-level operations that access memory */
+    bool fences;                        /* there are instructions that wait for all stores of their block */
     bool copies;                        /* there are asynchronous copies */
     bool samples;                       /* there are reads of images through the texture unit */
     bool snoops;                        /* there are loads or stores that fetch what is not near, and go on */

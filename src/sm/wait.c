@@ -4,6 +4,7 @@
 
 #include "simt/threads.h"
 #include "sm/book.h"
+#include "sm/dsm.h"
 
 /* One call of simt/waiting.h. */
 struct sm_waiter {
@@ -67,6 +68,7 @@ slot_set sm_arrive(struct sm *sm, unsigned place, unsigned slot, const uint16_t 
     struct sm_waiter waiter = {.sm = sm, .slot = slot};
     const struct waiting_caller caller = caller_of(&waiter);
     waiting_arrive(&sm->places[place].waiting, &caller, slot, threads, executed);
+    sm_dsm_note(sm, place);
     return waiter.changed;
 }
 
@@ -102,6 +104,14 @@ slot_set sm_end_threads(struct sm *sm, unsigned place, unsigned slot, const uint
     const struct waiting_caller caller = caller_of(&waiter);
     sm->threads += bits_count(executed->taken);
     waiting_end(&sm->places[place].waiting, &caller, slot, threads, executed);
+    sm_dsm_note(sm, place);
+    return waiter.changed;
+}
+
+slot_set sm_open_block(struct sm *sm, unsigned place) {
+    struct sm_waiter waiter = {.sm = sm};
+    const struct waiting_caller caller = caller_of(&waiter);
+    waiting_open_cluster(&sm->places[place].waiting, &caller);
     return waiter.changed;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches with clusters, by the launch and by the kernel: each block adds its number to a word of every block of its cluster. In time
- * (CLUSTERS=0) they are refused. */
+/* Launches with clusters, by the launch and by the kernel: each block adds its number to a word of every block of its cluster. */
+
 #include "driver.h"
 
 #define KERNEL(name, header)                                                                                           \
@@ -32,8 +32,6 @@ static void expect(CUdeviceptr memory, unsigned cluster) {
 }
 
 int main(void) {
-    const char *none = getenv("CLUSTERS");
-    const int has = !none || strcmp(none, "0") != 0;
     CUcontext context;
     CUmodule module;
     CUfunction any, four;
@@ -55,19 +53,15 @@ int main(void) {
     how.attrs = &cluster, how.numAttrs = 1;
     for (unsigned side = 1; side <= BLOCKS; side *= 2) {
         cluster.value.clusterDim.x = side;
-        IS(cuLaunchKernelEx(&how, any, arguments, NULL), has || side == 1 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED);
-        if (has || side == 1)
-            expect(memory, side);
+        OK(cuLaunchKernelEx(&how, any, arguments, NULL));
+        expect(memory, side);
     }
     OK(cuLaunchKernel(any, BLOCKS, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
     expect(memory, 1);
-    if (has) {
-        OK(cuLaunchKernel(four, BLOCKS, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
-        expect(memory, 4);
-        cluster.value.clusterDim.x = 2;
-        IS(cuLaunchKernelEx(&how, four, arguments, NULL) != CUDA_SUCCESS, 1);
-    } else
-        IS(cuLaunchKernel(four, BLOCKS, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL) != CUDA_SUCCESS, 1);
+    OK(cuLaunchKernel(four, BLOCKS, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    expect(memory, 4);
+    cluster.value.clusterDim.x = 2;
+    IS(cuLaunchKernelEx(&how, four, arguments, NULL) != CUDA_SUCCESS, 1);
     OK(cuDevicePrimaryCtxRelease(0));
     puts("right");
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clusters of several blocks without time: their registers, barrier.cluster, the shared memory of other blocks, copies to it; and what is
+/* Clusters of several blocks, without time and in it: their registers, barrier.cluster, the shared memory of other blocks, copies to it; and what is
  * refused. Values are what PTX says of the blocks' places, computed here from the place of each block. */
 #include "device_fixture.h"
 
@@ -26,7 +26,9 @@ struct shape {
 static const struct shape shapes[] = {{{6, 4, 1}, {2, 2, 1}}, {{8, 1, 1}, {8, 1, 1}},   {{3, 2, 4}, {1, 2, 2}},
                                       {{2, 1, 6}, {2, 1, 3}}, {{16, 1, 1}, {16, 1, 1}}, {{3, 1, 1}, {1, 1, 1}}};
 
-/* A run of the kernel `k`; order: NULL, as the machine has it. */
+static bool in_time;
+
+/* A run of the kernel `k`; order: NULL, as the machine has it, and in time. */
 static enum status run(struct fixture *f, const struct shape *shape, uint32_t threads,
                        const struct emulate_order *order) {
     struct launch launch = {.program = f->program,
@@ -34,13 +36,13 @@ static enum status run(struct fixture *f, const struct shape *shape, uint32_t th
                             .block = {threads, 1, 1},
                             .params = &f->buffer,
                             .work_dim = 3,
-                            .order = order};
+                            .in_time = in_time,
+                            .order = in_time ? NULL : order};
     memcpy(launch.grid, shape->grid, sizeof launch.grid);
     memcpy(launch.cluster, shape->cluster, sizeof launch.cluster);
     memset(f->memory, 0, WORDS * sizeof(uint32_t));
     launch_result_free(&f->result);
-    const enum status status = device_launch(f->device, &launch, &f->result, &f->report);
-    return status;
+    return device_launch(f->device, &launch, &f->result, &f->report);
 }
 
 static void begin(struct fixture *f, const char *settings, const char *body) {
@@ -178,9 +180,8 @@ static void any_order_of_threads_gives_the_same(void **state) {
                                             .turn_issues = 1 + seed % 7,
                                             .block_step = 1 + 2 * (seed % 2),
                                             .block_first = seed % 5};
-        /* a step without a factor of the number of clusters */
         struct emulate_order own = order;
-        own.block_step = 1;
+        own.block_step = 1; /* a step without a factor of the number of clusters */
         assert_int_equal(run(&f, s, 40, &own), STATUS_OK);
         expect_ring(&f, s, 40);
     }
@@ -263,7 +264,8 @@ static void barriers_and_copies_reach_all_blocks(void **state) {
                                 .block = {64, 1, 1},
                                 .params = &f.buffer,
                                 .work_dim = 1,
-                                .order = seed ? &order : NULL};
+                                .in_time = in_time,
+                                .order = seed && !in_time ? &order : NULL};
         for (uint32_t i = 0; i < 64; i++)
             f.memory[4096 + i] = 5000 + i;
         launch_result_free(&f.result);
@@ -316,7 +318,8 @@ static void boxes_of_tensors_reach_all_blocks(void **state) {
                             .cluster = {4, 1, 1},
                             .block = {WIDE * HIGH, 1, 1},
                             .params = &f.buffer,
-                            .work_dim = 1};
+                            .work_dim = 1,
+                            .in_time = in_time};
     if (device_launch(f.device, &launch, &f.result, &f.report) != STATUS_OK)
         fail_msg("%s", report_text(&f.report));
     for (uint32_t b = 0; b < 8; b++)
@@ -395,9 +398,9 @@ static void asynchronous_stores_and_reductions_complete_barriers(void **state) {
         for (uint32_t b = 0; b < 6; b++)
             expect_put(&f, b, b / 3 * 3 + (b + 2) % 3);
     }
-    for (unsigned in_time = 0; in_time < 2; in_time++) { /* a cluster of one block: to itself */
+    for (unsigned timed = 0; timed < 2; timed++) { /* a cluster of one block: to itself */
         memset(f.memory, 0, WORDS * sizeof(uint32_t));
-        if (launch(&f, 5, PUTTERS, in_time) != STATUS_OK)
+        if (launch(&f, 5, PUTTERS, timed) != STATUS_OK)
             fail_msg("%s", report_text(&f.report));
         for (uint32_t b = 0; b < 5; b++)
             expect_put(&f, b, b);
@@ -422,7 +425,7 @@ static void what_does_not_fit_is_refused(void **state) {
     const struct launch two = {.grid = {4, 1, 1}, .block = {32, 1, 1}, .cluster = {2, 1, 1}};
     struct launch other = two;
     other.in_time = true;
-    expect_refused("", plain, other, "clusters of several blocks (2 here) are not run in time");
+    expect_refused("sm.count: 1\nsm.max_blocks: 1", plain, other, "a cluster of 2 blocks fits on no group of SMs");
     other = two, other.cluster[0] = 3;
     expect_refused("", plain, other, "4 blocks of the grid are no multiple of the 3 of a cluster");
     other = two, other.cluster[0] = 4;
@@ -432,7 +435,7 @@ static void what_does_not_fit_is_refused(void **state) {
     other = two, other.cluster[0] = 0;
     expect_refused("", explicit, other, ".explicitcluster");
     other.in_time = true; /* the kernel's own clusters too */
-    expect_refused("", shaped, other, "not run in time");
+    expect_refused("sm.count: 4\nsm.max_blocks: 1\nlaunch.cluster_sms: 1", shaped, other, "fits on no group of SMs");
 }
 
 /* Rank 0 ends at once; rank 1 goes to its memory when it surely has. */
@@ -465,6 +468,12 @@ static void a_deadlock_is_told(void **state) {
     finish(&f);
 }
 
+static int change_mode(void **state) {
+    (void)state;
+    in_time = !in_time;
+    return 0;
+}
+#define IN_TIME(test) cmocka_unit_test_setup_teardown(test, change_mode, change_mode)
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registers_say_where_a_block_is),
@@ -478,6 +487,14 @@ int main(void) {
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(memory_of_a_block_that_ended_is_a_fault),
         cmocka_unit_test(a_deadlock_is_told),
+        IN_TIME(registers_say_where_a_block_is),
+        IN_TIME(blocks_reach_the_memory_of_each_other),
+        IN_TIME(who_has_arrived_holds_nobody_up),
+        IN_TIME(threads_that_ended_are_not_waited_for),
+        IN_TIME(barriers_and_copies_reach_all_blocks),
+        IN_TIME(boxes_of_tensors_reach_all_blocks),
+        IN_TIME(asynchronous_stores_and_reductions_complete_barriers),
+        IN_TIME(memory_of_a_block_that_ended_is_a_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

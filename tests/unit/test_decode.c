@@ -31,7 +31,7 @@ static struct timed decode(const struct inst *inst, const struct sm_params *para
     struct function *const functions[] = {&function};
     const struct module module = {
         .code = (struct inst *)inst, .code_count = 1, .functions = (struct function **)functions, .function_count = 1};
-    return sm_decode(&arena, &module, params, 32)->timed[0];
+    return sm_decode(&arena, &module, params, 32, false)->timed[0];
 }
 
 #define CASE(op, type, source, unit, latency, interval)                                                                \
