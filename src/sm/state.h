@@ -70,9 +70,9 @@ struct queued {
     uint32_t flight;
     uint64_t ready_cycle; /* operands read */
     uint8_t space, kind, place;
-    uint8_t operators;          /* bits of enum memory_operator */
-    uint16_t count, next, idle; /* idle: cycles that the unit takes beyond the passes, for sm.memory_interval */
-    uint32_t passes;            /* shared memory, constants; those of constants also have their lines as transactions */
+    uint8_t operators;                /* bits of enum memory_operator */
+    uint16_t count, next, idle, turn; /* idle: cycles beyond the passes, for sm.memory_interval; turn: path_slots.h */
+    uint32_t passes; /* shared memory, constants; those of constants also have their lines as transactions */
     uint64_t address[TRANSACTIONS_MAX];
     uint32_t lanes[TRANSACTIONS_MAX], bytes[TRANSACTIONS_MAX];
     uint8_t sectors[TRANSACTIONS_MAX];
