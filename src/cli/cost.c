@@ -67,6 +67,13 @@ static void print_sources(const struct cost *cost, struct arena *arena) {
         if (published && published->printed_bits && published->printed_bits != published->bits)
             print(stdout, "  %s: %s bits stand there, its fields give %s\n", published->name,
                   with_commas(arena, published->printed_bits), with_commas(arena, published->bits));
+        if (published && published->cells_mm2 > 0) {
+            const double bit = cost_cells_mm2(&cost->items[i]) / (double)published->bits;
+            print(stdout, "  %s: %.3f mm² stand there, at %d nm: %.1f bits an entry; its fields give %u, %.3f mm²\n",
+                  published->name, published->cells_mm2, COST_CELLS_NM,
+                  published->cells_mm2 / bit / (double)cost->items[i].entries, cost_entry_bits(&cost->items[i]),
+                  cost_cells_mm2(&cost->items[i]));
+        }
     }
 }
 

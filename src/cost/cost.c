@@ -217,6 +217,29 @@ void cost_hot_and_cold(const struct cost_shape *shape, unsigned hot, struct cost
                  shape->warps * registers, (struct cost_array){1, lanes, 1, 1});
 }
 
+/* The sizes of table 2 are those of 32 original gangs of 8 warps: 4 gangs of each, a decoded instruction of 128 bits for each warp, and for the 32
+ * warps of a slice a scoreboard of 1,800 bits. The stacks are ours: a warp's has two entries a thread, as cost_stacks. */
+void cost_slices(const struct cost_shape *shape, const struct cost_slicing *slicing, struct cost *out) {
+    enum { GANGS = 4, INSTRUCTION = 128, SCOREBOARDS = 1800, STUDY_WARPS = 32, VALID = 1 };
+    const unsigned slices = shape->warp_size > slicing->base ? shape->warp_size / slicing->base : 1;
+    const uint64_t warps = (uint64_t)shape->warps * slices;
+    const unsigned gang = cost_index_bits((uint64_t)shape->warps * GANGS);
+    cost_add(out, COST_MEMORY, "stacks",
+             arena_printf(out->arena, "PC %u, mask %u, reconvergence PC %u", PC_BITS, slicing->base, PC_BITS),
+             warps * 2 * slicing->base, (struct cost_array){1, 2 * PC_BITS + slicing->base, 1, 1});
+    cost_add(out, COST_MEMORY, "gang table",
+             arena_printf(out->arena, "gang %u, warps %u, PC %u, valid %u, ready %u", gang, slices, slicing->pc_bits,
+                          (unsigned)VALID, slices),
+             (uint64_t)shape->warps * GANGS,
+             (struct cost_array){1, gang + 2 * slices + slicing->pc_bits + VALID, 1, 1});
+    cost_add(out, COST_MEMORY, "instruction buffers", arena_printf(out->arena, "instruction %u", (unsigned)INSTRUCTION),
+             warps, (struct cost_array){1, INSTRUCTION, 1, 1});
+    cost_add(out, COST_MEMORY, "L0 instruction caches", "byte 8", (uint64_t)slices * slicing->l0_bytes,
+             (struct cost_array){1, 8, 1, 1});
+    cost_add(out, COST_REGISTERS, "scoreboards", "of a slice", slices,
+             (struct cost_array){1, (SCOREBOARDS * shape->warps + STUDY_WARPS - 1) / STUDY_WARPS, 1, 1});
+}
+
 /* Two tokens a thread, as cost_stacks has entries. A while mask has a lane that waits, and one more is in the loop. */
 void cost_token_stacks(const struct cost_shape *shape, unsigned types, struct cost *out) {
     const unsigned type_bits = cost_index_bits(types), lanes = shape->warp_size;

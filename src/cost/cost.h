@@ -98,6 +98,11 @@ void cost_subwarps(const struct cost_shape *shape, unsigned subwarps, struct cos
 /* For each warp a table of the one path or the two that may issue, and one of all others that its lanes can be; where two may, a scoreboard of a lane
  * mask for every register of it. */
 void cost_hot_and_cold(const struct cost_shape *shape, unsigned hot, struct cost *out);
+/* Slices of so many lanes: a stack for each of their warps and the front end of each slice, and a table of gangs [ISCA 2015, variable warp sizing, table 2]. */
+struct cost_slicing {
+    unsigned base, l0_bytes, pc_bits;
+};
+void cost_slices(const struct cost_shape *shape, const struct cost_slicing *slicing, struct cost *out);
 /* A stack of tokens of so many types for each warp, its masks, and where lanes wait that failed a loop's test. */
 void cost_token_stacks(const struct cost_shape *shape, unsigned types, struct cost *out);
 /* Groups of lanes of one warp, as many as there are threads. */
@@ -122,6 +127,7 @@ struct cost_published {
     uint64_t bits;         /* by the fields listed */
     uint64_t printed_bits; /* by the table */
     double area_mm2;
+    double cells_mm2; /* at COST_CELLS_NM, by the area of its cells; 0: not given */
 };
 
 const struct cost_published *cost_find_published(const struct cost_structure *structure);
@@ -132,6 +138,10 @@ struct cost_point {
     double published_mm2, fitted_mm2, left_out_mm2;
 };
 enum { COST_POINTS = 7 };
+
+/* Another way, at COST_CELLS_NM: so much for each bit, whatever surrounds it. */
+enum { COST_CELLS_NM = 40 };
+double cost_cells_mm2(const struct cost_structure *structure);
 
 void cost_fit(struct cost_model *model, struct cost_point points[COST_POINTS]);
 double cost_area_mm2(const struct cost_model *model, const struct cost_structure *structure);

@@ -90,13 +90,16 @@ struct divergence_turning {
     void (*gave_way)(void *self, unsigned warp, unsigned to);
 };
 
-/* A second instruction in a scheduler's turn, on lanes whose units the first leaves free: of another path of the warp, or of another warp of
- * the scheduler. It is in its instruction buffer and waits for nothing, as any that issues; both read their registers at once, and where they need units of one kind
- * they share them. Of the two one accesses memory, and the second waits for no other lanes. */
+/* A second instruction in a scheduler's turn, or more, on lanes whose units those before leave free: of another path of the warp, or of another warp of
+ * the scheduler. It is in its instruction buffer and waits for nothing, as any that issues; all read their registers at once, and where they need units of one kind
+ * they share them. One of them accesses memory, unless `together`, and those behind the first wait for no other lanes. */
 struct divergence_seconds {
     bool paths, warps; /* where both: paths first */
     unsigned
         ways; /* warps: a second is sought among so many warps of the scheduler, the first's own with them; 0: among all */
+    unsigned most; /* instructions of a turn; 0: two */
+    bool
+        together; /* accesses of a turn to global and local memory, and to shared memory, are served as one: a line, and a word of a bank, once for all */
 };
 struct divergence_beside {
     /* With these values of its keys. Neither: one instruction a turn. */
@@ -105,6 +108,9 @@ struct divergence_beside {
     uint32_t (*units)(const void *self, unsigned warp, uint32_t lanes);
     /* A second one has issued from the slot: of another warp than the first? */
     void (*issued)(void *self, unsigned slot, bool of_other_warp);
+    /* Which of the ready slots, whose path is at pc by now, goes when so many have gone in this turn: the highest, 0: not now. Of equals sm.scheduler chooses the first
+     * of a turn; the others as in the turn before, then the oldest. NULL: sm.scheduler chooses the first, whatever the path. */
+    unsigned (*rank)(const void *self, unsigned slot, uint32_t pc, unsigned number);
 };
 
 /* Several paths of a warp in flight at once, in time, where the pipeline has a scoreboard. A warp w has shape->paths issue slots: slot
@@ -115,6 +121,7 @@ struct divergence_beside {
 struct divergence_paths {
     /* Issue slots of a warp, with these values of its keys: from 1 to LANES_MAX. */
     unsigned (*most)(const void *params);
+    bool fewer; /* an SM that has not so many gives it what it has; else that is refused */
     /* The path in the slot has gone on to pc within its straight run: told before the mechanism hears of another path of the warp. */
     void (*moved)(void *self, unsigned slot, uint32_t pc);
     /* Which of the ready paths of the warp, bit k for path k and never none, issues when the scheduler has chosen the warp; NULL: the
@@ -124,7 +131,7 @@ struct divergence_paths {
     const struct divergence_dividing *dividing;
     /* NULL: every path that is ready may issue. `pick` then also says, of the paths that a warp has, which is active next. */
     const struct divergence_turning *turning;
-    /* NULL: a scheduler's turn is one instruction. It excludes the two above. */
+    /* NULL: a scheduler's turn is one instruction. It excludes `turning`. */
     const struct divergence_beside *beside;
 };
 

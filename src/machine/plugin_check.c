@@ -137,9 +137,8 @@ static void check_mechanism(struct examined *e, const struct divergence_ops *ops
          !turning || (ops->paths->pick && turning->turns && turning->gave_way));
     const struct divergence_beside *beside = ops->paths ? ops->paths->beside : NULL;
     need(e, ops->name, "paths->beside->seconds or issued", !beside || (beside->seconds && beside->issued));
-    if (beside && (dividing || turning))
-        REFUSE(e, "%s: '%s' issues paths beside each other, which neither divide at loads nor take turns", e->path,
-               ops->name);
+    if (beside && turning)
+        REFUSE(e, "%s: '%s' issues paths beside each other, which do not take turns", e->path, ops->name);
     check_own(e, ops->name, &ops->own);
 }
 

@@ -85,7 +85,8 @@ static void create_slots(struct sm *sm, const struct sm_parts *parts) {
     sm->guards.flights = ARENA_ARRAY(sm->arena, uint32_t, (size_t)sm->warp_count * sm->guards.count);
     memset(sm->guards.flights, 0xff, (size_t)sm->warp_count * sm->guards.count * sizeof *sm->guards.flights);
     SETS(sm)->front = forms ? &sm_formed_groups : sm->mechanism->waiting ? &sm_paths : &sm_whole_warps;
-    const unsigned paths = path_slots_of(sm->mechanism, sm->shape.own_params[OWN_MECHANISM]);
+    const unsigned paths =
+        path_slots_given(sm->mechanism, sm->shape.own_params[OWN_MECHANISM], sm->warp_count, sm->params.schedulers);
     if (paths) {
         sm->paths = sm_path_slots_create(sm, paths);
         sm->slot_count = paths * sm->paths->stride;
@@ -118,7 +119,8 @@ static void create_units(struct sm *sm, const struct sm_code *code) {
         sm->collector_bias += ((UINT64_C(1) << (UNIT_BITS - 1)) - room) << UNIT_BITS * unit;
     }
     /* sm_takes; an instruction that snoops may take two places */
-    const unsigned more = code->snoops || (code->accumulates && !sm->whole_warps) ? QUEUE_MAX / 2 : 0;
+    const bool joins = sm->paths && sm->paths->seconds.together;
+    const unsigned more = code->snoops || joins || (code->accumulates && !sm->whole_warps) ? QUEUE_MAX / 2 : 0;
     while (sm->queue_mask + 1 < params->memory_queue + more)
         sm->queue_mask = 2 * sm->queue_mask + 1;
 }
@@ -194,7 +196,8 @@ enum status sm_make(struct sm **out, struct arena *arena, const struct sm_parts 
     if (sm->warp_count > SET_SLOTS)
         return report_add(report, STATUS_INVALID, "an SM of this model holds at most %u warps, not %u",
                           (unsigned)SET_SLOTS, sm->warp_count);
-    const unsigned paths = path_slots_of(parts->mechanism, shape->own_params[OWN_MECHANISM]);
+    const unsigned paths =
+        path_slots_given(parts->mechanism, shape->own_params[OWN_MECHANISM], sm->warp_count, sm->params.schedulers);
     if (path_slots_needed(paths, sm->warp_count, sm->params.schedulers) > SET_SLOTS)
         return report_add(
             report, STATUS_INVALID,
@@ -219,7 +222,8 @@ enum status sm_make(struct sm **out, struct arena *arena, const struct sm_parts 
         status = create_schedulers(sm, parts->l1, report);
     if (parts->dsm)
         sm_dsm_create(sm, parts->dsm);
-    sm->unusual = sm->l2 || sm->params.l1_wavefronts || sm->hears || sm->texture || sm->dsm;
+    sm->unusual = sm->l2 || sm->params.l1_wavefronts || sm->hears || sm->texture || sm->dsm ||
+                  (sm->paths && sm->paths->seconds.together);
     if (status == STATUS_OK)
         sm_watch_l1(sm);
     if (status == STATUS_OK)

@@ -4,6 +4,7 @@
 #include "sm/dsm.h"
 
 #include "sm/issue.h"
+#include "sm/memory.h"
 
 void sm_dsm_create(struct sm *sm, const struct sm_dsm_parts *parts) {
     struct sm_dsm *dsm = sm->dsm = ARENA_NEW(sm->arena, struct sm_dsm);
@@ -63,4 +64,29 @@ void sm_dsm_run(struct sm *sm) {
     for (const struct packet *packet; (packet = link_arrived(dsm->parts.back_in, sm->now)) != NULL;
          link_pop(dsm->parts.back_in, sm->now))
         sm_dsm_reply(sm, packet);
+}
+
+void sm_dsm_request(struct sm *sm, struct queued *entry) {
+    struct sm_dsm *dsm = sm->dsm;
+    struct flight *flight = &sm->flights[entry->flight];
+    const uint32_t lanes = entry->lanes[entry->next], bytes = entry->bytes[entry->next];
+    const uint8_t kind = entry->operators;
+    const struct packet packet = {.address = entry->address[entry->next],
+                                  .tag = entry->flight,
+                                  .sm = sm->shape.id,
+                                  .bytes = bytes,
+                                  .ticket = flight->ticket,
+                                  .lanes = lanes,
+                                  .kind = kind,
+                                  .place = entry->place};
+    sm->lsu_busy = sm->now + 1;
+    if (!sm_dsm_send(sm, dsm->parts.out, &packet, kind == PACKET_READ ? 0 : bytes)) {
+        dsm->stats.blocked_cycles++;
+        return;
+    }
+    dsm->stats.requests++, dsm->stats.request_bytes += kind == PACKET_READ ? 0 : bytes;
+    flight->outstanding++;
+    flight->entire = true;
+    if (++entry->next == entry->count)
+        sm_end_access(sm, entry);
 }

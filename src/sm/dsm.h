@@ -51,6 +51,8 @@ static inline void sm_dsm_note(struct sm *sm, unsigned number) {
     if (!block->alive && *gone == NO_CYCLE)
         *gone = sm->now;
 }
+/* The access at the head of the queue: a line of another block's shared memory a cycle. */
+SM_STAGE void sm_dsm_request(struct sm *sm, struct queued *entry);
 /* memory.c: a reply of another SM. */
 SM_STAGE void sm_dsm_reply(struct sm *sm, const struct packet *packet);
 /* wait.c: the threads of the block go on; the slots to be looked at again. */

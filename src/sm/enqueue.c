@@ -3,6 +3,7 @@
 #include "mem/banks.h"
 #include "mem/coalesce.h"
 #include "sm/dsm.h"
+#include "sm/path_slots.h"
 #include "sm/texture.h"
 #include "sm/wheel.h"
 
@@ -116,8 +117,8 @@ static uint32_t atomic_passes(const struct sm *sm, const struct access *access) 
     return (worst + sm->params.shared_atomic_lanes - 1) / sm->params.shared_atomic_lanes;
 }
 
-/* Passes of an access to shared memory; ideal.shared: those of neighbouring words. */
-static uint32_t shared_passes(const struct sm *sm, const struct access *access) {
+/* ideal.shared: passes of neighbouring words. */
+uint32_t sm_shared_passes(const struct sm *sm, const struct access *access) {
     if (sm->params.shared_atomic_lanes && access->kind == ACCESS_ATOMIC)
         return atomic_passes(sm, access);
     if (sm->params.shared_pairs && access->kind == ACCESS_LOAD && !sm->params.ideal_shared)
@@ -206,7 +207,7 @@ void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *acce
     }
     struct queued *entry = enqueue(sm, flight, access->space, access->kind, ready_cycle);
     if (access->space == SPACE_SHARED) {
-        entry->passes = shared_passes(sm, access);
+        entry->passes = sm_shared_passes(sm, access);
         sm->stats.shared_accesses++;
         HISTOGRAM_COUNT_VALUE(sm->histograms->shared_passes, entry->passes);
     } else if (access->space == SPACE_CONST || access->space == SPACE_PARAM)

@@ -15,6 +15,7 @@
 #include "sm/path_create.c"
 #include "sm/path_memory.c"
 #include "sm/path_slots.c"
+#include "sm/path_together.c"
 #include "sm/path_turns.c"
 #include "sm/regroup.c"
 #include "sm/regroup_split.c"

@@ -4,7 +4,9 @@
 #include "sm/apart.h"
 #include "sm/book.h"
 #include "sm/dsm.h"
+#include "sm/memory.h"
 #include "sm/operators.h"
+#include "sm/path_slots.h"
 #include "sm/subcore.h"
 #include "sm/texture.h"
 #include "sm/wheel.h"
@@ -39,7 +41,7 @@ static uint64_t waiter_tag(const struct sm *sm, const struct queued *entry) {
     return (uint64_t)lanes << 32 | entry->flight;
 }
 
-static void pop_queue(struct sm *sm) {
+void sm_pop_queue(struct sm *sm) {
     sm->queue_head = (sm->queue_head + 1) & sm->queue_mask;
     sm->queue_count--;
     sm->collectors_used -= UINT64_C(1) << UNIT_BITS * SM_UNIT_MEMORY;
@@ -222,7 +224,7 @@ static __attribute__((noinline)) void access_constant(struct sm *sm, struct queu
     done_not_before(flight, sm->now + left + sm->params.const_latency + sm->params.pipeline_cycles);
     flight->sent = true;
     const uint32_t number = entry->flight;
-    pop_queue(sm);
+    sm_pop_queue(sm);
     complete_if_done(sm, number);
 }
 
@@ -248,7 +250,7 @@ static void constant_arrived(struct sm *sm, uint64_t address) {
 /* ---- the unit ---- */
 
 /* Nothing issues in this cycle, and what is issuing takes one more. */
-static __attribute__((noinline)) void stop_pipeline(struct sm *sm) {
+__attribute__((noinline)) void sm_stop_pipeline(struct sm *sm) {
     for (unsigned s = 0; s < sm->params.schedulers; s++) {
         sm->scheduler_busy[s] = 1 + (sm->scheduler_busy[s] > sm->now ? sm->scheduler_busy[s] : sm->now);
         sm->scheduler_held[s]++;
@@ -263,7 +265,7 @@ static inline __attribute__((always_inline)) void end_access(struct sm *sm, cons
     uint32_t lanes = 0;
     for (uint32_t i = 0; sm->lane_tags && i < entry->count; i++)
         lanes |= entry->lanes[i];
-    pop_queue(sm);
+    sm_pop_queue(sm);
     if (lanes && sm->slips)
         sm_looked_up(sm, number, lanes);
     else if (lanes)
@@ -291,32 +293,6 @@ static __attribute__((noinline)) void access_by_wavefronts(struct sm *sm, struct
     end_access(sm, entry);
 }
 
-/* A line of another block's shared memory a cycle. */
-static __attribute__((noinline)) void access_far(struct sm *sm, struct queued *entry) {
-    struct sm_dsm *dsm = sm->dsm;
-    struct flight *flight = &sm->flights[entry->flight];
-    const uint32_t lanes = entry->lanes[entry->next], bytes = entry->bytes[entry->next];
-    const uint8_t kind = entry->operators;
-    const struct packet packet = {.address = entry->address[entry->next],
-                                  .tag = entry->flight,
-                                  .sm = sm->shape.id,
-                                  .bytes = bytes,
-                                  .ticket = flight->ticket,
-                                  .lanes = lanes,
-                                  .kind = kind,
-                                  .place = entry->place};
-    sm->lsu_busy = sm->now + 1;
-    if (!sm_dsm_send(sm, dsm->parts.out, &packet, kind == PACKET_READ ? 0 : bytes)) {
-        dsm->stats.blocked_cycles++;
-        return;
-    }
-    dsm->stats.requests++, dsm->stats.request_bytes += kind == PACKET_READ ? 0 : bytes;
-    flight->outstanding++;
-    flight->entire = true;
-    if (++entry->next == entry->count)
-        end_access(sm, entry);
-}
-
 void sm_dsm_reply(struct sm *sm, const struct packet *packet) {
     const uint32_t number = (uint32_t)packet->tag;
     struct flight *flight = &sm->flights[number];
@@ -329,6 +305,14 @@ void sm_dsm_reply(struct sm *sm, const struct packet *packet) {
         sm_acknowledge(sm, packet->place);
 }
 
+/* ---- memory.h ---- */
+
+bool sm_transact(struct sm *sm, struct queued *entry) {
+    return sm->hears || operators_or_bypass(sm, entry) ? transact_watched(sm, entry) : transact(sm, entry, false);
+}
+
+void sm_end_access(struct sm *sm, const struct queued *entry) { end_access(sm, entry); }
+
 void sm_memory(struct sm *sm) {
     struct queued *entry = &sm->queue[sm->queue_head];
     if (entry->ready_cycle > sm->now)
@@ -340,7 +324,7 @@ void sm_memory(struct sm *sm) {
         sm->lsu_busy = sm->now + (passes > sm->shared_least ? passes : sm->shared_least);
         sm_event(sm, sm->now + passes - 1 + sm->params.shared_latency + sm->params.pipeline_cycles, EVENT_WRITE_BACK,
                  entry->flight);
-        pop_queue(sm);
+        sm_pop_queue(sm);
         return;
     }
     if (entry->space == SPACE_CONST || entry->space == SPACE_PARAM) {
@@ -351,17 +335,23 @@ void sm_memory(struct sm *sm) {
     if (sm->unusual) {
         if (entry->kind == ACCESS_TEXELS) {
             if (sm_texture_take(sm, entry->passes))
-                pop_queue(sm);
+                sm_pop_queue(sm);
             return;
         }
         if (entry->kind == ACCESS_FAR) {
-            access_far(sm, entry);
+            sm_dsm_request(sm, entry);
             return;
         }
         watched |= sm->hears != 0;
+        if (entry->space & QUEUED_TOGETHER && (entry->space & QUEUED_SPACE) != SPACE_SHARED && sm->params.l1_wavefronts)
+            sm_leave_turn(sm, entry);
         if (sm->l2 && !sm_l2_takes(sm, entry->count)) {
             sm->blocked = (struct cache_blocked){.cause = CACHE_NO_ROOM}; /* until anything happens */
             sm->lsu_blocked = true;
+            return;
+        }
+        if (entry->space & QUEUED_TOGETHER) {
+            sm_access_together(sm);
             return;
         }
         if (sm->params.l1_wavefronts) {
@@ -376,7 +366,7 @@ void sm_memory(struct sm *sm) {
                                        : UINT32_C(1) << entry->address[entry->next] / atom % sm->params.l1_banks;
         if (taken & bit) {
             if (sm->params.l1_conflicts_stall)
-                stop_pipeline(sm);
+                sm_stop_pipeline(sm);
             return;
         }
         if (sm->shape.l1_far && entry->next + EXPECT_SETS < entry->count) {

@@ -3,13 +3,9 @@
  *
  * Lanes have register files of their own, so both read their operands when the first does, and where both need units of one kind they have one between them: they
  * are a bundle (sm_book_flight). */
+#include "sm/book.h"
 #include "sm/path_scoreboard.h"
 #include "sm/scheduler/scheduler.h"
-
-static uint32_t units_of(const struct sm *sm, unsigned w, uint32_t lanes) {
-    const struct divergence_beside *beside = sm->paths->ops->beside;
-    return beside->units ? beside->units(sm->control, w, lanes) : lanes;
-}
 
 /* What may issue beside an instruction that has this unit: what could without it, and still can. */
 static slot_set candidates(const struct sm *sm, unsigned unit, slot_set possible) {
@@ -36,7 +32,7 @@ static unsigned find_of_warps(const struct sm *sm, unsigned w, uint32_t taken, s
         const unsigned count = bits_count(lanes);
         if (other == w || count < most || other / schedulers % sets != w / schedulers % sets)
             continue;
-        if (units_of(sm, other, lanes) & taken || waits_for_lanes(sm, slot))
+        if (path_units(sm, other, lanes) & taken || waits_for_lanes(sm, slot))
             continue;
         if (count > most || set_has(SETS(sm)->older[best], slot))
             best = slot, most = count;
@@ -53,7 +49,7 @@ unsigned sm_find_second(const struct sm *sm, unsigned first, uint32_t pc, uint32
         if (set_has(ready, slot) && !(SETS(sm)->warps[slot].group.lanes & lanes) && !waits_for_lanes(sm, slot))
             return slot;
     }
-    return ready && paths->seconds.warps ? find_of_warps(sm, w, units_of(sm, w, lanes), ready) : SCHEDULER_NONE;
+    return ready && paths->seconds.warps ? find_of_warps(sm, w, path_units(sm, w, lanes), ready) : SCHEDULER_NONE;
 }
 
 void sm_launch_beside(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes, const struct access *access) {
@@ -70,6 +66,30 @@ void sm_launch_beside(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes, co
         sm_begin_memory(sm, w, number, timed, access);
     else
         sm_set_pending(SETS(sm)->warps[w].pending, timed, false);
+    if (sm->lane_tags)
+        flight->misses = 0, flight->entire = flight->landed = false;
     sm_book_flight(sm, w, number, access, &sm->paths->bundle);
+    if (sm->paths->seconds.together)
+        sm_join_access(sm, number, access);
     path_set_pending(sm, w, pc, lanes, access);
+}
+
+void sm_issue_two(struct sm *sm, unsigned scheduler, unsigned slot, slot_set possible) {
+    struct path_slots *paths = sm->paths;
+    const uint32_t pc = SETS(sm)->warps[slot].pc, lanes = SETS(sm)->warps[slot].group.lanes;
+    const unsigned w = path_home(sm, slot);
+    unsigned count = bits_count(lanes);
+    paths->bundle = (struct bundle){.turns = 1};
+    sm_issue_path(sm, slot);
+    const unsigned second = sm->faulted ? SCHEDULER_NONE : sm_find_second(sm, slot, pc, lanes, possible);
+    if (second != SCHEDULER_NONE) {
+        const struct sm_warp *warp = &SETS(sm)->warps[second];
+        sm->inst_stats[warp->pc].waits[warp->stage] += sm->now - warp->since;
+        sm->stats.bundled++;
+        count += bits_count(warp->group.lanes);
+        paths->ops->beside->issued(sm->control, second, path_home(sm, second) != w);
+        sm_issue_path(sm, second);
+    }
+    sm->scheduler_class[scheduler] = sm_width_class(sm, count);
+    sm_count_issued(sm, scheduler, 1);
 }

@@ -15,6 +15,7 @@ struct path_slots *sm_path_slots_create(struct sm *sm, unsigned paths) {
     if (self->ops->beside) {
         self->seconds = self->ops->beside->seconds(sm->shape.own_params[OWN_MECHANISM]);
         self->has_seconds = self->seconds.paths || self->seconds.warps;
+        self->has_ranks = self->has_seconds && self->ops->beside->rank;
     }
     self->stride = path_slots_needed(1, sm->warp_count, sm->params.schedulers);
     const unsigned ways = self->seconds.ways, warps = self->stride / sm->params.schedulers;

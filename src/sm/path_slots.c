@@ -249,7 +249,7 @@ static __attribute__((noinline)) void tell_of_slot(struct sm *sm, unsigned slot,
         sm_predict(sm, w, executed);
 }
 
-static void issue_slot(struct sm *sm, unsigned slot) {
+void sm_issue_path(struct sm *sm, unsigned slot) {
     struct sm_warp *warp = &SETS(sm)->warps[slot];
     const unsigned w = path_home(sm, slot);
     const uint32_t pc = warp->pc, lanes = warp->group.lanes;
@@ -336,29 +336,9 @@ static unsigned pick_path_slot(struct sm *sm, slot_set possible, unsigned schedu
     return choose_path(sm, w, possible);
 }
 
-/* One in the slot, and a second beside it where there is one: the turn is counted by the lanes of both. */
-static __attribute__((noinline)) void issue_two(struct sm *sm, unsigned scheduler, unsigned slot, slot_set possible) {
-    struct path_slots *paths = sm->paths;
-    const uint32_t pc = SETS(sm)->warps[slot].pc, lanes = SETS(sm)->warps[slot].group.lanes;
-    const unsigned w = path_home(sm, slot);
-    unsigned count = bits_count(lanes);
-    paths->bundle = (struct bundle){.turns = 1};
-    issue_slot(sm, slot);
-    const unsigned second = sm->faulted ? SCHEDULER_NONE : sm_find_second(sm, slot, pc, lanes, possible);
-    if (second != SCHEDULER_NONE) {
-        const struct sm_warp *warp = &SETS(sm)->warps[second];
-        sm->inst_stats[warp->pc].waits[warp->stage] += sm->now - warp->since;
-        sm->stats.bundled++;
-        count += bits_count(warp->group.lanes);
-        paths->ops->beside->issued(sm->control, second, path_home(sm, second) != w);
-        issue_slot(sm, second);
-    }
-    sm->scheduler_class[scheduler] = sm_width_class(sm, count);
-    sm_count_issued(sm, scheduler, 1);
-}
-
 static inline unsigned issue_slot_one(struct sm *sm, unsigned scheduler, slot_set possible) {
-    const unsigned slot = pick_path_slot(sm, possible, scheduler);
+    const slot_set best = sm->paths->has_ranks ? sm_best_ranked(sm, possible) : possible;
+    const unsigned slot = pick_path_slot(sm, best, scheduler);
     if (slot == SCHEDULER_NONE)
         return 0;
     const struct sm_warp *warp = &SETS(sm)->warps[slot];
@@ -367,14 +347,14 @@ static inline unsigned issue_slot_one(struct sm *sm, unsigned scheduler, slot_se
     sm->scheduler_class[scheduler] = warp->width_class;
     sm->scheduler_pc[scheduler] = warp->pc;
     if (sm->paths->has_seconds && !meets) {
-        issue_two(sm, scheduler, slot, possible);
+        (sm->paths->has_ranks ? sm_issue_many : sm_issue_two)(sm, scheduler, slot, possible);
         return 1;
     }
     sm_count_slots(sm, warp->pc, warp->width_class, 1);
     if (meets)
         come_to_meeting(sm, slot);
     else
-        issue_slot(sm, slot);
+        sm_issue_path(sm, slot);
     return 1;
 }
 

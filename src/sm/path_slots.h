@@ -7,6 +7,23 @@
 #include "sm/lanes_pending.h"
 #include "sm/state.h"
 
+/* In queued.space, of accesses of a turn that are served as one: all of them, and those behind the first. */
+enum { QUEUED_TOGETHER = 0x80, QUEUED_FOLLOWS = 0x40, QUEUED_SPACE = 0x3f };
+/* The present turn's accesses, to global and local memory and to shared memory. */
+struct path_turn {
+    uint16_t number; /* counts turns */
+    bool queued[2];
+    enum access_kind kinds[2];
+    struct access shared; /* of all their lanes */
+    unsigned lead;        /* in the queue: the first of these */
+};
+/* Lines that those of a turn have looked up. */
+struct path_lines {
+    uint16_t turn;
+    unsigned count;
+    uint64_t address[TRANSACTIONS_MAX];
+};
+
 struct path_slots {
     const struct divergence_paths *ops;
     unsigned count; /* of each warp */
@@ -31,6 +48,11 @@ struct path_slots {
     struct divergence_seconds seconds;
     unsigned sets;        /* seconds.ways: a warp's set is its number of its scheduler mod this */
     struct bundle bundle; /* those of the present turn */
+    bool has_ranks;       /* the mechanism ranks slots: path_together.c */
+    uint64_t turned[WARPS_MAX],
+        last_turn[SCHEDULERS_MAX]; /* has_ranks: cycles in which slots issued, and schedulers had a turn */
+    struct path_turn turn;
+    struct path_lines lines;
 };
 
 /* The slots that an SM needs for so many warps. */
@@ -40,6 +62,15 @@ static inline unsigned path_slots_needed(unsigned paths, unsigned warps, unsigne
 /* Of a warp with this mechanism; 0: it has no paths. */
 static inline unsigned path_slots_of(const struct divergence_ops *mechanism, const void *params) {
     return mechanism->paths ? mechanism->paths->most(params) : 0;
+}
+
+/* What an SM gives it of these. */
+static inline unsigned path_slots_given(const struct divergence_ops *mechanism, const void *params, unsigned warps,
+                                        unsigned schedulers) {
+    unsigned paths = path_slots_of(mechanism, params);
+    while (paths > 1 && mechanism->paths->fewer && path_slots_needed(paths, warps, schedulers) > WARPS_MAX)
+        paths--;
+    return paths;
 }
 
 /* Of an SM whose warps and mechanism are known. */
@@ -58,6 +89,26 @@ SM_STAGE void sm_activate_path(struct sm *sm, unsigned warp);
 SM_STAGE void sm_give_way(struct sm *sm);
 /* has_seconds: after this slot has issued these lanes at this PC: the slot of these that issues beside it; SCHEDULER_NONE: none does. */
 SM_STAGE unsigned sm_find_second(const struct sm *sm, unsigned first, uint32_t pc, uint32_t lanes, slot_set possible);
+/* has_ranks: those of these slots, of which there are some, that go first in a turn; none: none may. */
+SM_STAGE slot_set sm_best_ranked(const struct sm *sm, slot_set possible);
+/* The instruction in the slot issues. */
+SM_STAGE void sm_issue_path(struct sm *sm, unsigned slot);
+/* has_seconds: the instruction in the slot, and what issues beside it; the turn is counted by the lanes of all. */
+SM_STAGE void sm_issue_two(struct sm *sm, unsigned scheduler, unsigned slot, slot_set possible);
+SM_STAGE void sm_issue_many(struct sm *sm, unsigned scheduler, unsigned slot, slot_set possible);
+/* Which units the lanes of the warp have. */
+static inline uint32_t path_units(const struct sm *sm, unsigned warp, uint32_t lanes) {
+    const struct divergence_beside *beside = sm->paths->ops->beside;
+    return beside->units ? beside->units(sm->control, warp, lanes) : lanes;
+}
+/* seconds.together: the flight's access, if it has just queued one, is one with those of the turn before it. */
+SM_STAGE void sm_join_access(struct sm *sm, uint32_t flight, const struct access *access);
+/* The load/store unit has the first of a turn's accesses at the head of its queue. */
+SM_STAGE void sm_access_together(struct sm *sm);
+/* That access is as every other. */
+SM_STAGE void sm_leave_turn(struct sm *sm, struct queued *entry);
+/* Passes of an access to shared memory. */
+SM_STAGE uint32_t sm_shared_passes(const struct sm *sm, const struct access *access);
 /* has_seconds: the instruction of these lanes is on its way, as part of the turn's bundle. */
 SM_STAGE void sm_launch_beside(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes, const struct access *access);
 /* The slots of these paths of the warp. */

@@ -270,7 +270,8 @@ struct predictor_shape sm_predictor_keys(const struct sm_params *params, const v
 
 enum status sm_create(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report) {
     const unsigned warps = parts->shape->places * parts->shape->warps_per_place;
-    const unsigned paths = path_slots_of(parts->mechanism, parts->shape->own_params[OWN_MECHANISM]);
+    const unsigned paths =
+        path_slots_given(parts->mechanism, parts->shape->own_params[OWN_MECHANISM], warps, parts->params->schedulers);
     const bool many = warps > SET_SLOTS || path_slots_needed(paths, warps, parts->params->schedulers) > SET_SLOTS;
     return (many ? &sm_many : &sm_few)->create(out, arena, parts, report);
 }

@@ -70,8 +70,8 @@ struct queued {
     uint32_t flight;
     uint64_t ready_cycle; /* operands read */
     uint8_t space, kind, place;
-    uint8_t operators;          /* bits of enum memory_operator */
-    uint16_t count, next, idle; /* idle: cycles that the unit takes beyond the passes, for sm.memory_interval */
+    uint8_t operators;                /* bits of enum memory_operator */
+    uint16_t count, next, idle, turn; /* idle: cycles beyond the passes, for sm.memory_interval; turn: path_slots.h */
     uint32_t passes; /* shared memory, constants, whose lines are transactions too; ACCESS_TEXELS: its sample */
     uint64_t address[TRANSACTIONS_MAX];
     uint32_t lanes[TRANSACTIONS_MAX], bytes[TRANSACTIONS_MAX];

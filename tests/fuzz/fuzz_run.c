@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MACHINES = 19, KERNELS_MAX = 4, REGISTERS_MAX = 4096, LOCAL_BYTES_MAX = 1 << 14, BUFFERS = 3, WORDS = 64 };
+enum { MACHINES = 20, KERNELS_MAX = 4, REGISTERS_MAX = 4096, LOCAL_BYTES_MAX = 1 << 14, BUFFERS = 3, WORDS = 64 };
 
 static struct machine machines[MACHINES];
 
@@ -47,6 +47,7 @@ static const char *const choices[MACHINES] = {
     SMALL "divergence.mechanism: subwarp\nsm.pipeline: scoreboard\n",
     SMALL "divergence.mechanism: sbi\nsm.pipeline: scoreboard\n",
     SMALL "divergence.mechanism: sbi\nsbi.second: either\nsm.pipeline: scoreboard\n",
+    SMALL "divergence.mechanism: vws\nvws.memory: group\nvws.reform: elastic\nsm.pipeline: scoreboard\n",
     SMALL "isa: fermi\n",
     SMALL "isa: tesla\nmemory.out_of_bounds: warn\n",
 };

@@ -9,7 +9,7 @@ from inputs import ANY, REFUSED, RUNS, SYSTEM, in_folder, kind, made_once, launc
 from launch_kinds import KERNEL, launch_file
 
 FILES = {"launch.yaml": launch_file(), "k.ptx": KERNEL}
-MECHANISMS = ["pdom", "dwf", "tbc", "lwm", "mimd", "barriers", "frontiers", "tokens", "diverge-on-miss", "nrec", "hanoi", "dual-path", "multi-path", "dws", "subwarp", "sbi"]
+MECHANISMS = ["pdom", "dwf", "tbc", "lwm", "mimd", "barriers", "frontiers", "tokens", "diverge-on-miss", "nrec", "hanoi", "dual-path", "multi-path", "dws", "subwarp", "sbi", "vws"]
 
 
 class Key:

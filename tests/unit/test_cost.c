@@ -149,6 +149,40 @@ static void mechanisms_without_publication_take_what_they_hold(void **state) {
     arena_free(&arena);
 }
 
+/* Table 2 of variable warp sizing, typed in again: sizes of its machine, and areas at 40 nm by the area of cells. The gang table's does not come out. */
+static void slices_take_what_is_in_print(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t bits[2];
+        double mm2[2];
+    } parts[] = {{"instruction buffers", {8 * 4096, 4 * 4096}, {0.103, 0.052}},
+                 {"L0 instruction caches", {8 * 256 * 8, 4 * 256 * 8}, {0.052, 0.026}},
+                 {"scoreboards", {8 * 1800, 4 * 1800}, {0.154, 0.077}}};
+    static const char *const four[] = {"vws.pc_bits=32", NULL}, *const eight[] = {"vws.base=8", NULL};
+    const struct cost_shape shape = {.warps = 32, .warp_size = 32, .threads = 1024, .lanes = 32};
+    const struct divergence_ops *vws = divergence_find("vws");
+    struct arena arena = {0};
+    for (unsigned base = 0; base < 2; base++) {
+        struct cost cost = {.arena = &arena};
+        vws->own.cost(own_values(&vws->own, &arena, base ? eight : four), &shape, &cost);
+        for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+            const struct cost_structure *part = named(&cost, parts[i].name);
+            assert_int_equal(cost_bits(part), parts[i].bits[base]);
+            assert_true(fabs(cost_cells_mm2(part) / parts[i].mm2[base] - 1) < 0.015);
+            assert_true(fabs(cost_find_published(part)->cells_mm2 - parts[i].mm2[base]) < 1e-9);
+        }
+        if (base)
+            continue;
+        const struct cost_structure *table = named(&cost, "gang table");
+        assert_int_equal(table->entries, 128);
+        assert_int_equal(cost_entry_bits(table), 56);
+        const double entry = cost_find_published(table)->cells_mm2 / cost_cells_mm2(table) * 56;
+        assert_true(entry > 64.4 && entry < 64.6);
+    }
+    arena_free(&arena);
+}
+
 /* By hand, for the blocks of 256 threads that [002 §5.2.1] has it with. */
 static void compaction_takes_what_it_holds(void **state) {
     (void)state;
@@ -326,6 +360,7 @@ int main(void) {
         cmocka_unit_test(diverge_on_miss_takes_the_bytes_of_its_table),
         cmocka_unit_test(large_warps_take_224_bytes),
         cmocka_unit_test(mechanisms_without_publication_take_what_they_hold),
+        cmocka_unit_test(slices_take_what_is_in_print),
         cmocka_unit_test(compaction_takes_what_it_holds),
         cmocka_unit_test(constants_are_those_that_fit_best),
         cmocka_unit_test(area_of_table_7_1_is_within_its_tolerance),

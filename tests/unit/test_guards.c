@@ -129,7 +129,8 @@ static void it_ends_under_every_mechanism(void **state) {
         "divergence.mechanism: pdom\n",      "divergence.mechanism: barriers\n",
         "divergence.mechanism: dual-path\n", "divergence.mechanism: multi-path\n",
         "divergence.mechanism: dwf\n",       "sm.pipeline: barrel\n",
-        "divergence.mechanism: sbi\n",       "divergence.mechanism: sbi\nsbi.second: warp\n"};
+        "divergence.mechanism: sbi\n",       "divergence.mechanism: sbi\nsbi.second: warp\n",
+        "divergence.mechanism: vws\n",       "divergence.mechanism: vws\nvws.memory: group\n"};
     static const char loop[] =
         "and.b32 %r4, %r1, 3;\nmov.u32 %r5, 0;\nL: and.b32 %r6, %r5, 1;\nsetp.eq.u32 %p1, %r6, 0;\n@%p1 bra M;\n"
         "add.u32 %r2, %r2, 3;\nM: add.u32 %r5, %r5, 1;\nsetp.le.u32 %p1, %r5, %r4;\n@%p1 bra L;\n";
