@@ -197,12 +197,9 @@ static __attribute__((noinline)) void enqueue_far(struct sm *sm, uint32_t flight
 
 void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle) {
     if (access->kind > ACCESS_ATOMIC) {
-        void (*const others[])(struct sm *, uint32_t, const struct access *,
-                               uint64_t) = {[ACCESS_SNOOPED_LOAD - ACCESS_SNOOPED_LOAD] = enqueue_snooped,
-                                            [ACCESS_SNOOPED_STORE - ACCESS_SNOOPED_LOAD] = enqueue_snooped,
-                                            [ACCESS_TEXELS - ACCESS_SNOOPED_LOAD] = enqueue_texels,
-                                            [ACCESS_FAR - ACCESS_SNOOPED_LOAD] = enqueue_far};
-        others[access->kind - ACCESS_SNOOPED_LOAD](sm, flight, access, ready_cycle);
+        (access->kind == ACCESS_TEXELS ? enqueue_texels
+         : access->kind == ACCESS_FAR  ? enqueue_far
+                                       : enqueue_snooped)(sm, flight, access, ready_cycle);
         return;
     }
     struct queued *entry = enqueue(sm, flight, access->space, access->kind, ready_cycle);

@@ -313,6 +313,30 @@ bool sm_transact(struct sm *sm, struct queued *entry) {
 
 void sm_end_access(struct sm *sm, const struct queued *entry) { end_access(sm, entry); }
 
+/* What few machines and kernels have, and others ask of nothing (sm->unusual). */
+static __attribute__((noinline)) bool takes_another_way(struct sm *sm, struct queued *entry) {
+    if (entry->kind == ACCESS_TEXELS) {
+        if (sm_texture_take(sm, entry->passes))
+            sm_pop_queue(sm);
+    } else if (entry->kind == ACCESS_FAR) {
+        sm_dsm_request(sm, entry);
+    } else {
+        if (entry->space & QUEUED_TOGETHER && (entry->space & QUEUED_SPACE) != SPACE_SHARED && sm->params.l1_wavefronts)
+            sm_leave_turn(sm, entry);
+        if (sm->l2 && !sm_l2_takes(sm, entry->count)) {
+            sm->blocked = (struct cache_blocked){.cause = CACHE_NO_ROOM}; /* until anything happens */
+            sm->lsu_blocked = true;
+        } else if (entry->space & QUEUED_TOGETHER) {
+            sm_access_together(sm);
+        } else if (sm->params.l1_wavefronts) {
+            access_by_wavefronts(sm, entry);
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
 void sm_memory(struct sm *sm) {
     struct queued *entry = &sm->queue[sm->queue_head];
     if (entry->ready_cycle > sm->now)
@@ -331,34 +355,9 @@ void sm_memory(struct sm *sm) {
         access_constant(sm, entry);
         return;
     }
-    bool watched = operators_or_bypass(sm, entry);
-    if (sm->unusual) {
-        if (entry->kind == ACCESS_TEXELS) {
-            if (sm_texture_take(sm, entry->passes))
-                sm_pop_queue(sm);
-            return;
-        }
-        if (entry->kind == ACCESS_FAR) {
-            sm_dsm_request(sm, entry);
-            return;
-        }
-        watched |= sm->hears != 0;
-        if (entry->space & QUEUED_TOGETHER && (entry->space & QUEUED_SPACE) != SPACE_SHARED && sm->params.l1_wavefronts)
-            sm_leave_turn(sm, entry);
-        if (sm->l2 && !sm_l2_takes(sm, entry->count)) {
-            sm->blocked = (struct cache_blocked){.cause = CACHE_NO_ROOM}; /* until anything happens */
-            sm->lsu_blocked = true;
-            return;
-        }
-        if (entry->space & QUEUED_TOGETHER) {
-            sm_access_together(sm);
-            return;
-        }
-        if (sm->params.l1_wavefronts) {
-            access_by_wavefronts(sm, entry);
-            return;
-        }
-    }
+    const bool watched = operators_or_bypass(sm, entry) | (sm->hears != 0);
+    if (sm->unusual && takes_another_way(sm, entry))
+        return;
     /* one access a cycle and bank, in order */
     const uint32_t atom = cache_atom_bytes(sm->l1);
     for (uint32_t taken = 0, bit; entry->next < entry->count; entry->next++, taken |= bit) {
