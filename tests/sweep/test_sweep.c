@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sweep files: which points they mean, and that what is wrong is refused at its place. */
-#include "store/sweep.h"
+/* Sweep files: which points they mean, with which keys, and that what is wrong is refused at its place. */
+#include "store/plan.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -111,6 +114,45 @@ static void variants_set_keys_of_their_own(void **state) {
     assert_string_equal(sweep_value(&s, 0, COLUMN_VARIANT), "");
 }
 
+static void write_text(const char *folder, const char *name, const char *text) {
+    FILE *file = fopen(arena_printf(&arena, "%s/%s", folder, name), "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Plans make one key from another, runs each from nothing: parts with keys of their own come and go between the points. */
+static void keys_of_a_plan_are_those_of_its_points(void **state) {
+    (void)state;
+    static const char text[] = "launches: k.yaml\ngpu: [gtx480, qv100]\nset: {divergence.mechanism: [pdom, barriers, "
+                               "dws], sm.predictor: [none, gshare], sm.scheduler: [gto, cawa, rr, ccws, pro]}\n";
+    char folder[] = "/tmp/heddle-XXXXXX";
+    struct sweep sweep;
+    struct store store;
+    struct plan plan;
+    assert_non_null(mkdtemp(folder));
+    write_text(folder, "k.ptx", ".version 7.8\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n");
+    write_text(folder, "k.yaml", "module: k.ptx\nlaunches:\n  - {kernel: k, grid: [1], block: [32], args: []}\n");
+    const struct sweep_source source = {arena_printf(&arena, "%s/s.yaml", folder), 0, NULL};
+    if (sweep_parse(&arena, &source, text, strlen(text), &sweep, &report))
+        fail_msg("%s", report_text(&report));
+    sweep.programs.items[0].program.path = arena_printf(&arena, "%s/k.yaml", folder);
+    if (store_open(&store, arena_printf(&arena, "%s/store", folder), &arena, &report) ||
+        plan_make(&sweep, &store, &plan, &report))
+        fail_msg("%s", report_text(&report));
+    assert_int_equal(plan.count, 2 * 5 * 3 * 2);
+    for (uint64_t i = 0; i < plan.count; i++) {
+        struct point point;
+        assert_int_equal(plan_one(&sweep, plan.points[i].number, &point, &report), STATUS_OK);
+        if (strcmp(plan.points[i].key, point.key) != 0)
+            fail_msg("%s: the plan has another key", sweep_label(&sweep, plan.points[i].number, &arena));
+    }
+    for (unsigned i = 0; i < 2; i++)
+        unlink(arena_printf(&arena, "%s/%s", folder, i ? "k.ptx" : "k.yaml"));
+    rmdir(arena_printf(&arena, "%s/store", folder));
+    rmdir(folder);
+}
+
 static void exclusions_leave_gaps(void **state) {
     (void)state;
     struct sweep s = accepted("workloads: [bfs, x]\ngpu: [gtx480, qv100]\nset: {l1.size_bytes: [16KiB, 32KiB]}\n"
@@ -163,6 +205,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(ranges_include_their_ends, start, stop),
         cmocka_unit_test_setup_teardown(what_is_zipped_goes_together, start, stop),
         cmocka_unit_test_setup_teardown(variants_set_keys_of_their_own, start, stop),
+        cmocka_unit_test_setup_teardown(keys_of_a_plan_are_those_of_its_points, start, stop),
         cmocka_unit_test_setup_teardown(exclusions_leave_gaps, start, stop),
         cmocka_unit_test_setup_teardown(mistakes_are_refused_at_their_place, start, stop),
     };
