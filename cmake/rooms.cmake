@@ -80,7 +80,7 @@ add_custom_command(OUTPUT ${model_header}
 # Plug-ins see these headers, and carry their hash (include/heddle-plugin.h).
 set(plugin_files include/heddle-plugin.h src/base/arena.h src/base/bits.h src/base/keep.h src/base/param.h src/base/rng.h src/base/stat.h
   src/base/status.h src/cost/cost.h src/cost/own.h src/divergence/divergence.h src/isa/address.h src/isa/inst.h src/isa/module.h src/isa/ops.def
-  src/machine/plugin_functions.def src/mem/replacement/replacement.h src/simt/executor.h src/simt/formed.h src/simt/frontier.h src/simt/group.h
+  src/machine/plugin_functions.def src/mem/replacement/replacement.h src/simt/cluster.h src/simt/executor.h src/simt/formed.h src/simt/frontier.h src/simt/group.h
   src/simt/label.h src/simt/splits.h src/simt/stack.h src/simt/threads.h src/sm/predictor/predictor.h src/sm/predictor/predictor_stats.def
   src/sm/scheduler/scheduler.h src/sm/slot_set.h)
 string(REPLACE ";" "\n" plugin_list "${plugin_files}")

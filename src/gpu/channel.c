@@ -23,6 +23,7 @@ struct channel {
     bool far;                 /* the latency is longer than a cycle of the DRAM */
     bool any_number;          /* of requests enter it in a cycle: ideal.dram, ideal.bandwidth */
     uint32_t capacity;        /* requests that may be on the way */
+    uint32_t scarce;          /* with more, no room is left that the next one might need */
     struct dram_channel dram;
     uint32_t head, count;
     struct coming *queue; /* sorted by `order` */
@@ -57,10 +58,7 @@ static inline uint64_t queue_ready(const struct channel *c) {
     return there > next ? there : next;
 }
 
-/* No room is left that the next request might need. */
-static inline bool is_scarce(const struct channel *c) { return c->count + CHANNEL_SCARCE > c->capacity; }
-
-uint32_t channel_room(const struct channel *c) { return c->count < c->capacity ? c->capacity - c->count : 0; }
+uint32_t channel_room(const struct channel *c) { return c->capacity - c->count; }
 
 struct dram_place channel_place(const struct channel *c, uint64_t address) {
     return dram_channel_place(c->dram, address);
@@ -86,7 +84,7 @@ static inline __attribute__((always_inline)) struct request *put(struct channel 
     item->place = place;
     if (!at)
         queue_begin(c);
-    if (is_scarce(c))
+    if (c->count > c->scarce)
         c->next = 0;
     return &item->request;
 }
@@ -152,7 +150,7 @@ static void plan(struct channel *c) {
         at = command < c->first_ready ? command : c->first_ready;
         at = at == NO_CYCLE ? at : at + dram_channel_least_latency(c->dram);
     }
-    c->next = is_scarce(c) ? 0 : from_dram(c, at);
+    c->next = c->count > c->scarce ? 0 : from_dram(c, at);
 }
 
 bool channel_pop(struct channel *c, struct request *done) {
@@ -219,6 +217,7 @@ struct channel *channel_create(struct arena *arena, const struct gpu_config *con
     c->clock = clock_ratio(gpu->dram_khz, gpu_khz(gpu, gpu->l2_khz));
     c->latency = channel_latency(gpu);
     c->capacity = way_capacity(c, dram.queue_limit);
+    c->scarce = c->capacity - CHANNEL_SCARCE;
     c->far = c->latency * c->clock.ticks >= c->clock.cycles;
     c->any_number = ideal;
     c->dram = dram_channel_create(arena, &dram);

@@ -28,7 +28,7 @@ static void run_sm(const struct crew *crew, struct sm *sm, unsigned number) {
     sm_count_in(sm, number, thread->instructions, &thread->histograms);
     if (sm_run(sm, crew->epoch.from, crew->epoch.to))
         thread->faulted = true;
-    net_route(crew->parts.nets[0], sm_shape_of(sm)->id);
+    net_route(crew->parts.nets[0], sm_shape_of(sm)->id, sm_shape_of(sm)->id + 1);
     arena->escape = before;
 }
 

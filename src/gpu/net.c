@@ -61,10 +61,16 @@ static inline uint32_t destination(const struct net *net, const struct packet *p
     return net->between_sms ? (uint32_t)(packet->address >> 32) : packet->slice;
 }
 
-void net_route(const struct net *net, uint32_t sm) {
+static void route(const struct net *net, uint32_t sm) {
     for (struct packet *packet; (packet = link_unseen(net->in[sm])) != NULL;)
         packet->slice = (uint16_t)(address_map_chip(net->map, packet->address) * net->slices +
                                    slice_map_slice(net->map, net->slices, packet->address));
+}
+
+void net_route(const struct net *net, uint32_t from, uint32_t to) {
+    for (uint32_t i = from; i < to; i++)
+        if (link_has_unseen(net->in[i]))
+            route(net, i);
 }
 
 /* What a message counts for on the way: data go with stores and with replies to loads. */

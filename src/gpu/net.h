@@ -26,9 +26,9 @@ struct net {
 /* Of the machine's links, which are made as new. `to_slices`: from SMs to L2 slices, else the other way. */
 enum status net_create(struct net *net, struct arena *arena, const struct gpu *gpu, bool to_slices,
                        struct report *report);
-/* To slices: where what the SM sent goes, which who runs the SM finds out, so that the crossbar need not: it is one part, and the longest.
- * In every epoch of the SM, when it is over. */
-void net_route(const struct net *net, uint32_t sm);
+/* To slices: where goes what SMs [from, to) sent, which who runs an SM finds out, so that the crossbar need not: it is one part, and the
+ * longest. In every epoch of an SM, when it is over. */
+void net_route(const struct net *net, uint32_t from, uint32_t to);
 /* Between SMs, on their clock, over these links of each. */
 struct net_ends {
     struct link **in, **out;

@@ -23,7 +23,6 @@ static __attribute__((noinline)) void run_watched(struct launch_state *state, ui
             faulted = sm_run(state->sms[i], cycle, cycle + 1);
             observer->passed(observer->self, state->sms[i], cycle);
         }
-        net_route(&state->requests, launch_state_sm(state, i));
         state->faulted |= faulted;
     }
 }
@@ -35,7 +34,7 @@ static __attribute__((noinline)) void run_metered(struct launch_state *state, co
     meter_begin(meter);
     for (uint32_t i = 0; i < state->made_count; i++) {
         state->faulted |= sm_run(state->sms[i], epoch->from, epoch->to);
-        net_route(&state->requests, launch_state_sm(state, i));
+        net_route(&state->requests, launch_state_sm(state, i), launch_state_sm(state, i) + 1);
         meter_part(meter);
     }
     if (net_next(&state->requests, epoch->net_to - 1) < epoch->net_to)
@@ -71,8 +70,8 @@ static void run_epoch(struct launch_state *state, uint64_t from, uint64_t to) {
         for (uint32_t i = 0; i < state->made_count; i++) {
             if (sm_run(state->sms[i], from, to))
                 state->faulted = true;
-            net_route(&state->requests, launch_state_sm(state, i));
         }
+    net_route(&state->requests, 0, state->requests.inputs);
     if (net_next(&state->requests, epoch.net_to - 1) < epoch.net_to)
         net_run(&state->requests, epoch.net_from, epoch.net_to);
     partition_run(gpu->partitions, gpu->partition_count, epoch.l2_from, epoch.l2_to);

@@ -126,6 +126,9 @@ static inline void *link_put(struct link *link, uint64_t cycle, uint32_t units, 
     return slot->item;
 }
 
+/* Sender: it has sent what link_unseen has not told. */
+static inline bool link_has_unseen(const struct link *link) { return link->seen_slots != link->sent_slots; }
+
 /* Sender, before the next exchange: an item sent since this was last asked that it may still write to; NULL: no more. */
 static inline void *link_unseen(struct link *link) {
     return link->seen_slots == link->sent_slots ? NULL : link_slot(link, link->seen_slots++)->item;

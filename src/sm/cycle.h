@@ -147,7 +147,7 @@ static inline __attribute__((always_inline)) bool sm_run_awake(struct sm *sm, co
     while (!sm->faulted) {
         uint64_t next = sm->wake = sm_acts_now(sm) ? sm->now : sm_next_own(sm);
         if (next > sm->now) {
-            const uint64_t news = sm_next_news(sm);
+            const uint64_t links = sm_next_news(sm), news = sm->dsm ? sm_dsm_next(sm, links) : links;
             next = news > next ? next : news > sm->now ? news : sm->now;
         }
         if (next >= to)

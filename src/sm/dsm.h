@@ -51,6 +51,8 @@ static inline void sm_dsm_note(struct sm *sm, unsigned number) {
     if (!block->alive && *gone == NO_CYCLE)
         *gone = sm->now;
 }
+/* sm.c: the first cycle at which it has something to do for other blocks, or `next`. */
+uint64_t sm_dsm_next(const struct sm *sm, uint64_t next);
 /* The access at the head of the queue: a line of another block's shared memory a cycle. */
 SM_STAGE void sm_dsm_request(struct sm *sm, struct queued *entry);
 /* memory.c: a reply of another SM. */

@@ -123,7 +123,6 @@ void sm_forget_served(struct sm *sm) { sm->dsm->served_count = 0; }
 
 const struct dsm_stats *sm_dsm_statistics(const struct sm *sm) { return sm->dsm ? &sm->dsm->stats : NULL; }
 
-/* The first cycle at which it has something to do for other blocks of clusters, or `next`. */
 uint64_t sm_dsm_next(const struct sm *sm, uint64_t next) {
     const struct sm_dsm *dsm = sm->dsm;
     uint64_t serves = NO_CYCLE;
@@ -144,7 +143,13 @@ uint64_t sm_dsm_next(const struct sm *sm, uint64_t next) {
 
 /* ---- time ---- */
 
+static __attribute__((noinline)) bool run_for_others(struct sm *sm, uint64_t from, uint64_t to) {
+    return (sm->wake < to || sm_dsm_next(sm, sm_next_news(sm)) < to) && sm->run(sm, from, to);
+}
+
 bool sm_run(struct sm *sm, uint64_t from, uint64_t to) {
+    if (sm->dsm)
+        return run_for_others(sm, from, to);
     /* else it sleeps on, and its slots are counted when it wakes */
     return (sm->wake < to || sm_next_news(sm) < to) && sm->run(sm, from, to);
 }
@@ -164,7 +169,8 @@ bool sm_is_idle(const struct sm *sm) { return !sm->places_used && !sm->given_cou
 
 uint64_t sm_next(const struct sm *sm) {
     const uint64_t own = sm->given_count ? sm->now : sm->wake, news = sm_next_news(sm);
-    return own < news ? own : news;
+    const uint64_t next = own < news ? own : news;
+    return sm->dsm ? sm_dsm_next(sm, next) : next;
 }
 
 bool sm_is_stuck(const struct sm *sm) {

@@ -438,10 +438,9 @@ SM_STAGE void sm_l2_advance(struct sm *sm);
 /* What it asked for has come. */
 SM_STAGE void sm_l2_arrived(struct sm *sm, uint64_t address);
 
-uint64_t sm_dsm_next(const struct sm *sm, uint64_t next); /* sm.c: the first of that and of sm/dsm.h */
-/* The first cycle at which a link brings what it waits for, as far as is known. */
+/* The first cycle at which a link to or from the L2 brings what it waits for, as far as is known. */
 static inline uint64_t sm_next_news(const struct sm *sm) {
-    const uint64_t reply = sm->dsm ? sm_dsm_next(sm, link_next(sm->replies)) : link_next(sm->replies);
+    const uint64_t reply = link_next(sm->replies);
     if (!sm->lsu_blocked || sm->blocked.cause != CACHE_NO_ROOM)
         return reply;
     const uint64_t credit = link_credit_next(sm->requests);

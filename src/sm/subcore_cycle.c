@@ -212,7 +212,7 @@ static inline __attribute__((always_inline)) bool run_cores(struct sm *sm, const
         const bool acts = all->fetchable || all->streaming || sm->given_count;
         uint64_t next = sm->wake = acts ? sm->now : next_core_cycle(sm);
         if (next > sm->now) {
-            const uint64_t news = sm_next_news(sm);
+            const uint64_t links = sm_next_news(sm), news = sm->dsm ? sm_dsm_next(sm, links) : links;
             next = news > next ? next : news > sm->now ? news : sm->now;
         }
         if (next > sm->now && sm->books_later && !SETS(sm)->empty.open)

@@ -17,7 +17,7 @@ import tempfile
 import time
 import unittest
 
-HEDDLE = SOURCE = None
+HEDDLE = SOURCE = TURNS = None
 
 # Threads count down; each block of 64 has its own number of turns, so that launches end one block after the other.
 PTX = """.version 6.0
@@ -54,6 +54,21 @@ def launch(turns, launches=3):
     return f"module: turns.ptx\nbuffers:\n  x: {{type: u32, count: {BLOCKS * 64}}}\nlaunches:\n{steps}"
 
 
+def turns_of(seconds):
+    """Turns with which long.yaml runs for about so long: programs that check themselves take ten times as long."""
+    turns = 50
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "turns.ptx").write_text(PTX)
+        while True:
+            (pathlib.Path(folder) / "long.yaml").write_text(launch(turns))
+            begin = time.time()
+            subprocess.run([HEDDLE, "run", "long.yaml", "-q"], cwd=folder, env={**os.environ, "HEDDLE_LIVE": "off"}, check=True, capture_output=True)
+            took = time.time() - begin
+            if took > seconds / 4:
+                return int(turns * seconds / took)
+            turns *= 2
+
+
 class Top(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -62,7 +77,7 @@ class Top(unittest.TestCase):
         self.live = self.folder / "live"
         self.environment = {**os.environ, "HEDDLE_LIVE": str(self.live)}
         (self.folder / "turns.ptx").write_text(PTX)
-        (self.folder / "long.yaml").write_text(launch(2000))
+        (self.folder / "long.yaml").write_text(launch(TURNS))
 
     def call(self, *words, **options):
         return subprocess.run([HEDDLE, *words], cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=200, **options)
@@ -286,4 +301,5 @@ class Top(unittest.TestCase):
 
 if __name__ == "__main__":
     HEDDLE, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    TURNS = turns_of(2)
     unittest.main(argv=sys.argv[:1])
