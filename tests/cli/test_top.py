@@ -301,5 +301,5 @@ class Top(unittest.TestCase):
 
 if __name__ == "__main__":
     HEDDLE, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    TURNS = turns_of(2)
+    TURNS = turns_of(5)
     unittest.main(argv=sys.argv[:1])
