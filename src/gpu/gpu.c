@@ -107,6 +107,7 @@ static enum status create_state(struct launch_state *state, struct gpu *gpu, con
     state->code = sm_decode(arena, launch->module, config->sm, launch->warp_size, launch->cluster_blocks > 1);
     crew_create(&state->crew, arena, launch->alone || launch->issues ? 1 : gpu_host_threads(gpu),
                 launch->module->code_count);
+    state->requests.routed = state->crew.size > 1 || launch->meter;
     for (uint32_t i = 0; i < gpu->partition_count && status == STATUS_OK; i++) {
         partition_connect(gpu->partitions[i], &gpu->slice_in[i * config->gpu->slices],
                           &gpu->slice_out[i * config->gpu->slices], launch->executors);

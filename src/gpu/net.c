@@ -55,16 +55,22 @@ enum status net_create_between_sms(struct net *net, struct arena *arena, const s
     return create(net, arena, config, report);
 }
 
+static inline uint32_t slice_of(const struct net *net, const struct packet *packet) {
+    return address_map_chip(net->map, packet->address) * net->slices +
+           slice_map_slice(net->map, net->slices, packet->address);
+}
+
 static inline uint32_t destination(const struct net *net, const struct packet *packet) {
     if (!net->to_slices)
         return packet->sm;
-    return net->between_sms ? (uint32_t)(packet->address >> 32) : packet->slice;
+    if (net->routed)
+        return packet->slice;
+    return net->between_sms ? (uint32_t)(packet->address >> 32) : slice_of(net, packet);
 }
 
 static void route(const struct net *net, uint32_t sm) {
     for (struct packet *packet; (packet = link_unseen(net->in[sm])) != NULL;)
-        packet->slice = (uint16_t)(address_map_chip(net->map, packet->address) * net->slices +
-                                   slice_map_slice(net->map, net->slices, packet->address));
+        packet->slice = (uint16_t)slice_of(net, packet);
 }
 
 void net_route(const struct net *net, uint32_t from, uint32_t to) {

@@ -17,6 +17,7 @@ struct net {
     uint64_t now;
     bool to_slices;   /* or requests between SMs */
     bool between_sms; /* their shared memories: addresses have the SM above 32 bits */
+    bool routed;      /* net_route tells where messages go */
     const struct address_map *map;
     uint32_t slices;   /* of a partition */
     uint64_t *pending; /* inputs with something on their link, as the last exchange told */
@@ -26,8 +27,8 @@ struct net {
 /* Of the machine's links, which are made as new. `to_slices`: from SMs to L2 slices, else the other way. */
 enum status net_create(struct net *net, struct arena *arena, const struct gpu *gpu, bool to_slices,
                        struct report *report);
-/* To slices: where goes what SMs [from, to) sent, which who runs an SM finds out, so that the crossbar need not: it is one part, and the
- * longest. In every epoch of an SM, when it is over. */
+/* To slices, with several host threads: where goes what SMs [from, to) sent, which who runs an SM finds out, so that the crossbar need not: it
+ * is one part, and the longest. In every epoch of an SM, when it is over. */
 void net_route(const struct net *net, uint32_t from, uint32_t to);
 /* Between SMs, on their clock, over these links of each. */
 struct net_ends {

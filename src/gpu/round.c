@@ -71,7 +71,8 @@ static void run_epoch(struct launch_state *state, uint64_t from, uint64_t to) {
             if (sm_run(state->sms[i], from, to))
                 state->faulted = true;
         }
-    net_route(&state->requests, 0, state->requests.inputs);
+    if (state->requests.routed)
+        net_route(&state->requests, 0, state->requests.inputs);
     if (net_next(&state->requests, epoch.net_to - 1) < epoch.net_to)
         net_run(&state->requests, epoch.net_from, epoch.net_to);
     partition_run(gpu->partitions, gpu->partition_count, epoch.l2_from, epoch.l2_to);
