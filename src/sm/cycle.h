@@ -111,7 +111,8 @@ static inline __attribute__((always_inline)) void sm_begin_cycle(struct sm *sm) 
         sm_draw_near(sm);
 }
 
-static inline __attribute__((always_inline)) void sm_run_cycle(struct sm *sm, const struct sm_front *front) {
+static inline __attribute__((always_inline)) void sm_run_cycle(struct sm *sm, const struct sm_front *front,
+                                                               bool in_clusters) {
     sm_begin_cycle(sm);
     const unsigned at = (unsigned)(sm->now % WHEEL_SLOTS);
     if (SETS(sm)->wheel_bits[at / 64] >> at % 64 & 1)
@@ -123,7 +124,7 @@ static inline __attribute__((always_inline)) void sm_run_cycle(struct sm *sm, co
             cache_expect_line(sm->l1, behind->address);
         sm_reply(sm, packet);
     }
-    if (sm->dsm)
+    if (in_clusters)
         sm_dsm_run(sm);
     if (sm->lsu_blocked && sm->blocked.cause == CACHE_NO_ROOM && link_room(sm->requests, sm->now) >= sm->blocked.room)
         sm->lsu_blocked = false;
@@ -138,23 +139,23 @@ static inline void sm_count_passed(struct sm *sm, uint64_t since) {
     sm->stats.slots += (sm->now - since) * sm->params.schedulers;
 }
 
-/* Once for every front end: what it does is part of the loop. */
+/* Once for every front end: what it does is part of the loop. in_clusters: the SM has to do with others' blocks (sm->dsm). */
 static inline __attribute__((always_inline)) bool sm_run_awake(struct sm *sm, const struct sm_front *front,
-                                                               uint64_t from, uint64_t to) {
+                                                               uint64_t from, uint64_t to, bool in_clusters) {
     const uint64_t since = sm->now;
     if (from > sm->now)
         sm_pass(sm, from);
     while (!sm->faulted) {
         uint64_t next = sm->wake = sm_acts_now(sm) ? sm->now : sm_next_own(sm);
         if (next > sm->now) {
-            const uint64_t links = sm_next_news(sm), news = sm->dsm ? sm_dsm_next(sm, links) : links;
+            const uint64_t links = sm_next_news(sm), news = in_clusters ? sm_dsm_next(sm, links) : links;
             next = news > next ? next : news > sm->now ? news : sm->now;
         }
         if (next >= to)
             break;
         if (next > sm->now)
             sm_pass(sm, next);
-        sm_run_cycle(sm, front);
+        sm_run_cycle(sm, front, in_clusters);
         sm->now++;
     }
     sm->now = sm->faulted ? to : sm->now;

@@ -470,4 +470,6 @@ SM_STAGE const struct sm_front sm_path_slots = {.run = run_slots,
                                                 .all_at_memory = slots_at_memory,
                                                 .is_here = warp_has_threads};
 
-static bool run_slots(struct sm *sm, uint64_t from, uint64_t to) { return sm_run_awake(sm, &sm_path_slots, from, to); }
+static bool run_slots(struct sm *sm, uint64_t from, uint64_t to) {
+    return sm_run_awake(sm, &sm_path_slots, from, to, sm->dsm != NULL);
+}

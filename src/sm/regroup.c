@@ -485,5 +485,5 @@ SM_STAGE const struct sm_front sm_formed_groups = {.run = run_formed,
                                                    .is_here = has_threads};
 
 static bool run_formed(struct sm *sm, uint64_t from, uint64_t to) {
-    return sm_run_awake(sm, &sm_formed_groups, from, to);
+    return sm_run_awake(sm, &sm_formed_groups, from, to, sm->dsm != NULL);
 }
