@@ -23,10 +23,20 @@ const struct own *machine_own_at(unsigned number) {
     return NULL;
 }
 
+/* Adds what lies before `own`, among the values of the parts that `at` numbers. */
+#define OFFSET_OF(at, own_part, offset)                                                                                \
+    for (unsigned i = 0; at(i); i++) {                                                                                 \
+        if (&at(i)->own == (own_part))                                                                                 \
+            return offset;                                                                                             \
+        (offset) += bits_round_up(at(i)->own.params_bytes, 8);                                                         \
+    }
+
 size_t machine_own_offset(const struct own *own) {
     size_t offset = 0;
-    for (unsigned i = 0; machine_own_at(i) != own; i++)
-        offset += bits_round_up(machine_own_at(i)->params_bytes, 8);
+    OFFSET_OF(divergence_at, own, offset)
+    OFFSET_OF(scheduler_at, own, offset)
+    OFFSET_OF(predictor_at, own, offset)
+    OFFSET_OF(replacement_at, own, offset)
     return offset;
 }
 
