@@ -236,8 +236,8 @@ static enum status read_machine(struct machine *machine, const char *gpu, unsign
             return report_add(
                 report, STATUS_SYSTEM,
                 "machine '%s': the folder with the shipped machines is not found; set HEDDLE_CONFIGS to it", gpu);
-        const char *near = words_suggest(gpu, known);
-        if (!found && near)
+        const char *near = found ? NULL : words_suggest(gpu, known);
+        if (near)
             return report_add(report, STATUS_INVALID, "there is no machine '%s'; did you mean '%s'?", gpu, near);
         if (!found)
             return report_add(report, STATUS_INVALID, "there is no machine '%s'; shipped are %s, or give a .yaml file",

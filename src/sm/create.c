@@ -5,6 +5,7 @@
 #include "sm/path_slots.h"
 #include "sm/state.h"
 #include "sm/subcore.h"
+#include "sm/warps.h"
 #include "sm/texture.h"
 
 static enum status create_schedulers(struct sm *sm, const struct cache_params *l1, struct report *report) {
@@ -95,7 +96,7 @@ static void create_slots(struct sm *sm, const struct sm_parts *parts) {
     }
     if (sm->params.pipeline == SM_CONTROL_BITS)
         SETS(sm)->front = sm->mechanism->waiting ? &sm_subcore_paths : &sm_subcore_warps;
-    sm->run = SETS(sm)->front->run;
+    sm->run = parts->dsm && SETS(sm)->front == &sm_whole_warps ? sm_run_whole_in_clusters : SETS(sm)->front->run;
     SETS(sm)->of_any_block = forms ? ~(slot_set)0 : paths ? ~set_low(sm->paths->stride) : 0;
     sm->regroup = forms ? sm_regroup_create(sm) : NULL;
     sm->waits = waits_create(sm->arena, sm->warp_count, sm->whole_warps ? 1 : LANES_MAX);

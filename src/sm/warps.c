@@ -431,12 +431,12 @@ SM_STAGE const struct sm_front sm_paths = {.run = run_paths,
                                            .all_at_memory = sm_warps_at_memory,
                                            .is_here = sm_warp_is_here};
 
-static __attribute__((noinline)) bool run_whole_in_clusters(struct sm *sm, uint64_t from, uint64_t to) {
-    return sm_run_awake(sm, &sm_whole_warps, from, to, true);
+static bool run_whole(struct sm *sm, uint64_t from, uint64_t to) {
+    return sm_run_awake(sm, &sm_whole_warps, from, to, false);
 }
 
-static bool run_whole(struct sm *sm, uint64_t from, uint64_t to) {
-    return sm->dsm ? run_whole_in_clusters(sm, from, to) : sm_run_awake(sm, &sm_whole_warps, from, to, false);
+bool sm_run_whole_in_clusters(struct sm *sm, uint64_t from, uint64_t to) {
+    return sm_run_awake(sm, &sm_whole_warps, from, to, true);
 }
 
 static bool run_paths(struct sm *sm, uint64_t from, uint64_t to) {

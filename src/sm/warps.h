@@ -14,4 +14,7 @@ SM_STAGE slot_set sm_go_on_path(struct sm *sm, unsigned warp, uint32_t lanes);
 SM_STAGE bool sm_warps_at_memory(const struct sm *sm);
 SM_STAGE bool sm_warp_is_here(const struct sm *sm, unsigned warp);
 
+/* The loop of an SM whose launch has clusters. */
+SM_STAGE bool sm_run_whole_in_clusters(struct sm *sm, uint64_t from, uint64_t to);
+
 #endif
