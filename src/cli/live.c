@@ -69,7 +69,8 @@ static bool open_in(struct live *live, const char *folder) {
 static void open_somewhere(struct live *live) {
     struct arena arena = {0};
     for (const char **folder = live_folders(&arena); *folder && live->listener < 0; folder++)
-        open_in(live, *folder);
+        if (!open_in(live, *folder))
+            open_in(live, *folder); /* the run that ended just now may have taken the folder away */
     live->refused = live->listener < 0;
     arena_free(&arena);
 }
@@ -267,8 +268,12 @@ void live_end(struct live *live, json_t *state) {
             leave(&live->clients[i]);
     if (live->listener >= 0) {
         close(live->listener);
-        if (live->owner == getpid())
+        if (live->owner == getpid()) {
             unlink(live->path);
+            *strrchr(live->path, '/') = '\0';
+            if (!getenv("HEDDLE_LIVE")) /* nobody chose it: the last one takes it away */
+                rmdir(live->path);
+        }
     }
     if (live->copy)
         waitpid(live->copy, NULL, WNOHANG);
