@@ -3,7 +3,7 @@
  *
  * Warps of `vws.base` threads, each on a slice of the lanes with a front end of its own, begin as a gang of all that a conventional warp
  * holds, and issue together while their PCs agree. When they part at a branch, those of two or more at one PC are a gang and the others
- * are on their own, for good (vws.reform none). Within its threads a small warp has a stack, as pdom.
+ * are on their own, for good (vws.reform none). Within its threads a small warp has a stack of paths.
  * Every turn issues up to vws.gangs_per_cycle gangs on slices of their own, then on every slice left over a warp that is alone.
  *
  * Ours: here a warp is what the study calls an original gang, a path of it a gang or a warp on its own, and the machine's scheduler chooses among those that
