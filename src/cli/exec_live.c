@@ -2,7 +2,6 @@
 #include "cli/exec_live.h"
 
 #include <poll.h>
-#include <unistd.h>
 
 #include "base/team.h"
 #include "result/guest_live.h"
@@ -17,17 +16,12 @@ void exec_live_begin(struct exec_live *live) {
 static json_t *state(const struct exec_live *live, const char *folder) {
     struct guest_counts counts;
     struct arena arena = {0};
-    json_t *out = json_object();
+    /* what a program still will launch nobody knows */
+    json_t *out = live_state("exec", live->name, team_clock_seconds() - live->start, -1);
     guest_live_sum(folder, &counts);
-    json_object_set_new(out, "kind", json_string("exec"));
-    json_object_set_new(out, "pid", json_integer(getpid()));
-    json_object_set_new(out, "name", result_text(&arena, live->name));
     json_object_set_new(out, "gpu", result_text(&arena, live->gpu));
     json_object_set_new(out, "in_time", json_boolean(live->in_time));
-    json_object_set_new(out, "ended", json_false());
     json_object_set_new(out, "round", json_integer(live->round));
-    json_object_set_new(out, "seconds", json_real(team_clock_seconds() - live->start));
-    json_object_set_new(out, "seconds_left", json_null()); /* what a program still will launch nobody knows */
     json_object_set_new(out, "launches_done", result_count(counts.launches));
     json_object_set_new(out, "untimed_launches", result_count(counts.untimed));
     if (counts.under_way) {
@@ -55,7 +49,9 @@ void exec_live_look(struct exec_live *live, const char *folder) {
     }
 }
 
-void exec_live_end(struct exec_live *live, const char *folder) { live_end(&live->live, state(live, folder)); }
+void exec_live_end(struct exec_live *live, const char *folder) {
+    live_end(&live->live, live_is_open(&live->live) ? state(live, folder) : NULL);
+}
 
 void exec_live_wait(struct exec_live *live, const char *folder, int process, bool is_shown) {
     struct pollfd watched[LIVE_CLIENTS + 2] = {{.fd = process, .events = POLLIN}};

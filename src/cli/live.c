@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "result/parts.h"
+
 /* Seconds. */
 static const double first_look = 0.5, between_looks = 0.25, between_reports = 5;
 enum { LOOKS_MAX = 40, REPORT_SECONDS = 60 }; /* for a request to be whole; for a report to be taken */
@@ -183,6 +185,19 @@ static char *line_of(json_t *state, struct arena *arena, size_t *length) {
     return line;
 }
 
+json_t *live_state(const char *kind, const char *name, double seconds, double left) {
+    struct arena arena = {0};
+    json_t *out = json_object();
+    json_object_set_new(out, "kind", json_string(kind));
+    json_object_set_new(out, "pid", json_integer(getpid()));
+    json_object_set_new(out, "name", result_text(&arena, name));
+    json_object_set_new(out, "ended", json_false());
+    json_object_set_new(out, "seconds", json_real(seconds));
+    json_object_set_new(out, "seconds_left", left < 0 ? json_null() : json_real(left));
+    arena_free(&arena);
+    return out;
+}
+
 void live_tell(struct live *live, json_t *state) {
     struct arena arena = {0};
     size_t length;
@@ -255,18 +270,16 @@ void live_report_end(int to, const char *text, size_t length) {
 }
 
 void live_end(struct live *live, json_t *state) {
-    if (state && live->listener >= 0) {
+    if (live_is_open(live)) {
         json_object_set_new(state, "ended", json_true());
         look(live);
         live_tell(live, state);
         live_report(live, 0, "the run has ended");
-    } else {
-        json_decref(state);
     }
     for (unsigned i = 0; i < LIVE_CLIENTS; i++)
         if (live->clients[i].fd >= 0)
             leave(&live->clients[i]);
-    if (live->listener >= 0) {
+    if (live_is_open(live)) {
         close(live->listener);
         if (live->owner == getpid()) {
             unlink(live->path);

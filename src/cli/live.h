@@ -45,6 +45,9 @@ struct live {
 /* A run that begins now (base/team.h). Nothing is opened before it has lasted for a moment. */
 void live_begin(struct live *live, double now);
 static inline bool live_is_due(const struct live *live, double now) { return now >= live->next; }
+static inline bool live_is_open(const struct live *live) { return live->listener >= 0; }
+/* What every state begins with; `left`: seconds, below 0 when nobody knows. */
+json_t *live_state(const char *kind, const char *name, double seconds, double left);
 /* Takes what has come. Whether somebody waits for a state. */
 bool live_look(struct live *live, double now);
 /* Takes `state` over. */
@@ -54,7 +57,8 @@ void live_tell(struct live *live, json_t *state);
 int live_report(struct live *live, double now, const char *refusal);
 /* In the copy: writes the report, and is its end. */
 _Noreturn void live_report_end(int to, const char *text, size_t length);
-/* The run has ended: whoever watches hears that with the last state, which is taken over; NULL: the watchers are left as they are. */
+/* The run has ended: whoever watches hears that with the last state, which is taken over; NULL where live_is_open says that nobody
+ * can. */
 void live_end(struct live *live, json_t *state);
 /* For who waits in poll: descriptors at which something may come. */
 unsigned live_descriptors(const struct live *live, int descriptors[LIVE_CLIENTS + 1]);

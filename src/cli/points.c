@@ -43,15 +43,9 @@ static json_t *state(const struct observed *observed, const struct execute_progr
     struct arena arena = {0};
     const uint64_t done = progress->kept + progress->failed + progress->lost;
     const double elapsed = team_clock_seconds() - observed->start;
-    json_t *out = json_object();
-    json_object_set_new(out, "kind", json_string("sweep"));
-    json_object_set_new(out, "pid", json_integer(getpid()));
-    json_object_set_new(out, "name", result_text(&arena, observed->name));
+    const double left = done ? elapsed / (double)done * (double)(progress->total - done) : -1;
+    json_t *out = live_state("sweep", observed->name, elapsed, left);
     json_object_set_new(out, "store", result_text(&arena, observed->store));
-    json_object_set_new(out, "ended", json_false());
-    json_object_set_new(out, "seconds", json_real(elapsed));
-    json_object_set_new(out, "seconds_left",
-                        done ? json_real(elapsed / (double)done * (double)(progress->total - done)) : json_null());
     json_object_set_new(out, "points", result_count(progress->total));
     json_object_set_new(out, "kept", result_count(progress->kept));
     json_object_set_new(out, "failed", result_count(progress->failed));
@@ -270,7 +264,7 @@ enum status points_run(struct arguments *arguments, const struct store *store, c
     const uint64_t before = look(plans, count, store).done;
     points_damaged(store, plans, count, "is run again", report);
     status = execute(&backend, store, plans, count, &progress, report);
-    live_end(&observed.live, state(&observed, &progress));
+    live_end(&observed.live, live_is_open(&observed.live) ? state(&observed, &progress) : NULL);
     if (shows)
         fputs("\r\033[K", stderr);
     const struct plan all = look(plans, count, store);

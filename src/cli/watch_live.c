@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/watch_live.h"
 
-#include <unistd.h>
-
 #include "base/team.h"
 #include "result/parts.h"
 #include "result/timed.h"
@@ -22,17 +20,11 @@ static json_t *state(const struct watch *watch, const struct launch_progress *pr
     const struct run *run = watch->run;
     struct arena arena = {0};
     uint64_t cycles = 0, instructions = 0;
-    json_t *out = json_object();
-    const double left = watch_left(watch, progress, now - watch->start);
+    const double seconds = now - watch->start;
+    json_t *out = live_state("run", run->file->name, seconds, watch_left(watch, progress, seconds));
     add_done(watch, &cycles, &instructions);
-    json_object_set_new(out, "kind", json_string("run"));
-    json_object_set_new(out, "pid", json_integer(getpid()));
-    json_object_set_new(out, "name", result_text(&arena, run->file->name));
     json_object_set_new(out, "gpu", result_text(&arena, run->machine->name));
     json_object_set_new(out, "in_time", json_boolean(run->options.in_time));
-    json_object_set_new(out, "ended", json_false());
-    json_object_set_new(out, "seconds", json_real(now - watch->start));
-    json_object_set_new(out, "seconds_left", left < 0 ? json_null() : json_real(left));
     json_object_set_new(out, "launches_done", json_integer(run->done));
     json_object_set_new(out, "launches", json_integer(watch->launches));
     if (progress) {
@@ -61,4 +53,6 @@ void watch_live_report(const struct watch *watch, const char *text, size_t lengt
     live_report_end(watch->report_to, text, length);
 }
 
-void watch_live_end(struct watch *watch) { live_end(&watch->live, state(watch, NULL, team_clock_seconds())); }
+void watch_live_end(struct watch *watch) {
+    live_end(&watch->live, live_is_open(&watch->live) ? state(watch, NULL, team_clock_seconds()) : NULL);
+}

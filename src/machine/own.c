@@ -23,10 +23,10 @@ const struct own *machine_own_at(unsigned number) {
     return NULL;
 }
 
-/* Adds what lies before `own`, among the values of the parts that `at` numbers. */
-#define OFFSET_OF(at, own_part, offset)                                                                                \
+/* Of the parts that `at` numbers: adds to `offset` what lies before the one that is wanted. */
+#define OFFSET_OF(at, wanted, offset)                                                                                  \
     for (unsigned i = 0; at(i); i++) {                                                                                 \
-        if (&at(i)->own == (own_part))                                                                                 \
+        if (&at(i)->own == (wanted))                                                                                   \
             return offset;                                                                                             \
         (offset) += bits_round_up(at(i)->own.params_bytes, 8);                                                         \
     }

@@ -63,7 +63,7 @@ static enum status open_machine(struct planning *p, const struct point *point, u
 static enum status set_machine(struct planning *p, const struct point *point, struct report *report) {
     enum status status = STATUS_OK;
     const struct own *before[OWN_PARTS];
-    bool others_count = false; /* which keys count depends on the mechanism, and on the parts that the machine asks */
+    bool others = false; /* which keys count depends on the parts that the machine asks */
     for (unsigned part = 0; part < OWN_PARTS; part++)
         before[part] = machine_own(&p->machine, (enum own_part)part);
     for (unsigned i = 0; !status && i < point->setting_count; i++) {
@@ -71,14 +71,12 @@ static enum status set_machine(struct planning *p, const struct point *point, st
             continue;
         status = param_assign(&p->machine.params, point->keys[i], point->values[i], "--set", "--set", report);
         p->values[i] = status ? NULL : point->values[i];
-        if (strcmp(point->keys[i], "divergence.mechanism") == 0)
-            others_count = true;
-        else if (!status)
+        if (!status)
             point_lines_change(&p->lines, &p->machine, p->params[i]);
     }
     for (unsigned part = 0; !status && part < OWN_PARTS; part++)
-        others_count |= machine_own(&p->machine, (enum own_part)part) != before[part];
-    if (!status && others_count)
+        others |= machine_own(&p->machine, (enum own_part)part) != before[part];
+    if (!status && others)
         point_lines_make(&p->lines, &p->machine, &p->machine.arena);
     if (!status)
         status = machine_check(&p->machine, report);

@@ -13,9 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MACHINES = 20, KERNELS_MAX = 4, REGISTERS_MAX = 4096, LOCAL_BYTES_MAX = 1 << 14, BUFFERS = 3, WORDS = 64 };
-
-static struct machine machines[MACHINES];
+enum { KERNELS_MAX = 4, REGISTERS_MAX = 4096, LOCAL_BYTES_MAX = 1 << 14, BUFFERS = 3, WORDS = 64 };
 
 /* What all of them are: two small SMs, and limits that no program lives long with. */
 #define SMALL                                                                                                          \
@@ -25,7 +23,7 @@ static struct machine machines[MACHINES];
     "functional.turn_issues: 200\nfunctional.warp_issues: 50\nfunctional.livelock_turns: 20\n"                         \
     "functional.max_instructions: 5000\nlimits.max_cycles: 4000\nprintf.buffer_bytes: 4096\n"
 
-static const char *const choices[MACHINES] = {
+static const char *const choices[] = {
     SMALL "host.lanes: v1\n",
     SMALL "host.lanes: v3\n",
     SMALL "host.lanes: v4\n",
@@ -51,6 +49,8 @@ static const char *const choices[MACHINES] = {
     SMALL "isa: fermi\n",
     SMALL "isa: tesla\nmemory.out_of_bounds: warn\n",
 };
+enum { MACHINES = sizeof choices / sizeof *choices };
+static struct machine machines[MACHINES];
 
 static void make_machines(void) {
     for (unsigned i = 0; i < MACHINES; i++) {
