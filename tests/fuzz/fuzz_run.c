@@ -129,9 +129,10 @@ static bool run_kernel(const struct machine *machine, const char *name, const ui
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!machines[0].name)
         make_machines();
-    if (!size)
+    if (!size--)
         return 0;
-    const struct machine *machine = &machines[data[size - 1] % MACHINES];
+    /* The last byte says the machine; what stands before it is the program. */
+    const struct machine *machine = &machines[data[size] % MACHINES];
     const bool is_elf = size > 4 && memcmp(data,
                                            "\x7f"
                                            "ELF",
