@@ -3,7 +3,7 @@
  *
  *   cc mine.c $(pkg-config --cflags --libs heddle)
  *
- * docs/api.md shows how, examples/api is a program that does it, python/heddle.py is the same for Python. This is the
+ * docs/api.md shows how, examples/api is a program that does it, python/heddle is the same for Python. This is the
  * header for programs. Kernels have another heddle.h (share/heddle/include), with instructions that no GPU has; a
  * kernel never sees this one, and a program never that one.
  *

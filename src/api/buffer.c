@@ -13,7 +13,7 @@ enum heddle_status heddle_buffer_create(struct heddle_device *device, const char
     buffer->device = device;
     buffer->name = name ? arena_strdup(&device->arena, name) : arena_printf(&device->arena, "buffer %u", number);
     if (!bytes)
-        return api_refuse(errors, "'%s' has no bytes; a buffer has at least one", buffer->name);
+        return api_refuse(errors, "'%s' has 0 bytes; a buffer needs at least one", buffer->name);
     struct report report = {0};
     const enum status status = device_alloc(device->device, buffer->name, bytes, &buffer->address, &report);
     if (!status) {
@@ -35,7 +35,7 @@ static void *view(const char *function, const struct heddle_buffer *buffer, uint
         return NULL;
     }
     if (offset > buffer->bytes || bytes > buffer->bytes - offset) {
-        api_refuse(errors, "%llu bytes from byte %llu on are not all in '%s', which has %llu",
+        api_refuse(errors, "%llu bytes from byte %llu on reach beyond the end of '%s', which has %llu",
                    (unsigned long long)bytes, (unsigned long long)offset, buffer->name,
                    (unsigned long long)buffer->bytes);
         return NULL;

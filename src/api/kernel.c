@@ -109,15 +109,15 @@ enum heddle_status heddle_kernel_set_buffer(struct heddle_kernel *kernel, unsign
         return HEDDLE_REFUSED;
     const struct compile_arg *source = source_of(kernel, argument);
     if (is_shared_pointer(param) || !holds_address(param) || (source && !source->is_pointer))
-        return refuse_argument(kernel, argument, "is no pointer to a buffer", errors);
+        return refuse_argument(kernel, argument, "is not a pointer to a buffer", errors);
     if (buffer && buffer->device != kernel->module->device)
         return refuse_argument(kernel, argument, "cannot be a buffer of another device", errors);
     if (buffer && !buffer->bytes)
         return api_refuse(errors, "'%s' was freed", buffer->name);
     if (buffer ? offset >= buffer->bytes : offset)
-        return refuse_argument(kernel, argument, "cannot begin behind the buffer's end", errors);
+        return refuse_argument(kernel, argument, "cannot begin beyond the buffer's end", errors);
     if (buffer && param->bytes == 4 && buffer->address + offset > UINT32_MAX)
-        return refuse_argument(kernel, argument, "has 32 bits, and the buffer lies higher", errors);
+        return refuse_argument(kernel, argument, "has 32 bits, and the buffer's address needs more", errors);
     kernel->arguments[argument] = (struct api_argument){API_ARGUMENT_BUFFER, buffer, offset};
     return HEDDLE_OK;
 }
@@ -130,7 +130,7 @@ enum heddle_status heddle_kernel_set_local(struct heddle_kernel *kernel, unsigne
     const struct compile_arg *source = source_of(kernel, argument);
     if ((param->is_pointer ? !is_shared_pointer(param) : !holds_address(param)) ||
         (source && source->space != COMPILE_LOCAL))
-        return refuse_argument(kernel, argument, "is no pointer to local memory", errors);
+        return refuse_argument(kernel, argument, "is not a pointer to local memory", errors);
     if (!bytes)
         return refuse_argument(kernel, argument, "needs at least one byte of local memory", errors);
     kernel->arguments[argument] = (struct api_argument){API_ARGUMENT_LOCAL, NULL, bytes};
@@ -200,7 +200,8 @@ static enum heddle_status set_number(struct heddle_kernel *kernel, unsigned argu
     const enum element element = element_of(kernel, argument, number);
     if (element == ELEMENT_COUNT)
         return refuse_argument(kernel, argument,
-                               number->is_integer ? "takes no whole number" : "takes no floating-point number", errors);
+                               number->is_integer ? "does not take a whole number" : "takes no floating-point number",
+                               errors);
     if (!element_store(element, number, bytes))
         return refuse_argument(kernel, argument, "cannot hold so large a number", errors);
     set_value(kernel, argument, bytes, element_bytes(element));

@@ -103,7 +103,7 @@ enum heddle_status heddle_module_from_text(struct heddle_device *device, const c
     if (!load_is_module(name))
         return refuse_name(name, errors);
     if (load_is_binary(name))
-        return api_refuse(errors, "'%s' is no text; heddle_module_from_file reads it", name);
+        return api_refuse(errors, "'%s' is not a text format; read it with heddle_module_from_file", name);
     const struct compile_source given = {name, text, strlen(text)};
     return make(device, NULL, &given, options, out, errors);
 }

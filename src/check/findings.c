@@ -98,19 +98,22 @@ struct finding *finding_of(struct check *check, const struct finding_key *key, c
                            bool *is_new) {
     const struct watch_issue *issue = at->issue;
     *is_new = false;
-    check->met++;
+    check->met += 1 + at->again;
     for (unsigned i = 0; i < check->findings.count; i++) {
         struct finding *old = &check->findings.items[i];
         if (is_same(old, key, issue)) {
-            old->count++;
+            old->count += 1 + at->again;
             return old;
         }
     }
     struct finding *finding = push(check, key->kind, issue->linked->module, issue->linked->kernel->name);
     check->is_wrong |= !key->is_note;
-    if (!finding)
+    if (!finding) {
+        check->dropped += at->again;
         return NULL;
+    }
     *is_new = true;
+    finding->count += at->again;
     finding->sort = key->sort;
     finding->is_note = key->is_note;
     finding->has_thread = true;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/bits.h"
+
 enum { FREED_MAX = 1024 };
 
 /* Stands for a page of which nothing is written, and is none. */
@@ -15,6 +17,7 @@ static struct holdings_page *take_page(struct holdings *holdings, int bits) {
     else
         page = ARENA_NEW(&holdings->arena, struct holdings_page);
     memset(page->unwritten, bits, sizeof page->unwritten);
+    page->left = bits ? HOLDINGS_PAGE : 0;
     return page;
 }
 
@@ -27,19 +30,20 @@ static void put_page(struct holdings *holdings, struct holdings_page **at, struc
 }
 
 static bool get_bit(const struct holdings_page *page, unsigned at) {
-    return page == UNTOUCHED || (page && page->unwritten[at / 8] >> at % 8 & 1);
+    return page == UNTOUCHED || (page && page->unwritten[at / 64] >> at % 64 & 1);
+}
+
+/* Bits of a word of 64 that stand for bytes from `from` to `end` of the page. */
+static uint64_t bits_within(unsigned word, unsigned from, unsigned end) {
+    const unsigned start = 64 * word, low = from > start ? from - start : 0, high = end - start;
+    return bits_low64(high) & ~bits_low64(low);
 }
 
 static void set_bits(struct holdings_page *page, unsigned from, unsigned end, bool unwritten) {
-    for (unsigned at = from; at < end;) {
-        if (at % 8 == 0 && end - at >= 8) {
-            page->unwritten[at / 8] = unwritten ? 0xff : 0;
-            at += 8;
-            continue;
-        }
-        const uint8_t bit = (uint8_t)(1u << at % 8);
-        page->unwritten[at / 8] = (uint8_t)(unwritten ? page->unwritten[at / 8] | bit : page->unwritten[at / 8] & ~bit);
-        at++;
+    for (unsigned word = from / 64; 64 * word < end; word++) {
+        const uint64_t bits = bits_within(word, from, end), before = page->unwritten[word];
+        page->unwritten[word] = unwritten ? before | bits : before & ~bits;
+        page->left += bits_count64(page->unwritten[word]) - bits_count64(before);
     }
 }
 
@@ -55,6 +59,8 @@ static void mark_in_page(struct holdings *holdings, struct holdings_page **at, u
     if (!*at || *at == UNTOUCHED)
         *at = take_page(holdings, *at ? 0xff : 0);
     set_bits(*at, from, end, unwritten);
+    if (!(*at)->left)
+        put_page(holdings, at, NULL);
 }
 
 static void mark(struct holdings *holdings, uint64_t address, uint64_t bytes, bool unwritten) {
@@ -120,10 +126,10 @@ void holdings_copy(struct holdings *holdings, uint64_t to, uint64_t from, uint64
 }
 
 bool holdings_lack_slowly(const struct holdings_page *page, uint64_t address, unsigned bytes) {
-    const unsigned at = (unsigned)((address - GLOBAL_BASE) % HOLDINGS_PAGE);
-    bool lack = false;
-    for (unsigned i = 0; i < bytes && !lack; i++)
-        lack = get_bit(page, at + i);
+    const unsigned from = (unsigned)((address - GLOBAL_BASE) % HOLDINGS_PAGE), end = from + bytes;
+    bool lack = page == UNTOUCHED;
+    for (unsigned word = from / 64; 64 * word < end && !lack; word++)
+        lack = (page->unwritten[word] & bits_within(word, from, end)) != 0;
     return lack;
 }
 

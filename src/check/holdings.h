@@ -22,7 +22,8 @@ struct holding {
 
 /* Bits of a page: 1 where nobody has written. */
 struct holdings_page {
-    uint8_t unwritten[HOLDINGS_PAGE / 8];
+    uint64_t unwritten[HOLDINGS_PAGE / 64];
+    unsigned left;              /* of them that are 1, never 0 */
     struct holdings_page *next; /* in the list of those not in use */
 };
 

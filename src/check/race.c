@@ -20,6 +20,7 @@ struct racer {
     uint32_t flags;   /* enum trace_flag */
     uint32_t since;   /* traces up to then are of launches before, or of the block that had this shared memory before */
     uint32_t settled; /* and what traces up to then did comes before all that may follow */
+    uint32_t written; /* what was written before then counts as written by nobody; 0: nobody asks */
     bool writes;
 };
 
@@ -248,35 +249,107 @@ static void touch(const struct racer *racer, struct cell *cell) {
     cell->read.time = cell->other.time = 0;
 }
 
-/* Weak loads of whole words, the most frequent: lanes whose word nobody has written since all was settled are done here; the
- * rest is left. */
-static uint32_t read_words(const struct racer *racer, uint32_t lanes) {
-    struct check *check = racer->check;
-    struct block_watch *place = racer->party.place;
-    const struct watch_access *access = racer->access;
-    const bool is_shared = access->space == SPACE_SHARED;
-    const uint32_t settled = racer->settled,
-                   unwritten = check->options.uninitialised && check->knows_writes && is_shared ? place->start : 0;
-    struct trace now = {0, check->order.now, racer->site->issue->pc | racer->flags << TRACE_SHIFT};
-    uint32_t left = 0;
-    unsigned count = 0;
-    for (BITS_EACH(lane, lanes)) {
-        const uint64_t address = access->address[lane];
-        struct cell *cell = is_shared ? shadow_shared(&check->launch, place, address, 4, &count)
-                                      : shadow_global(&check->shadow, address, 4, &count);
-        now.thread = place->first_thread + LANES_MAX * racer->party.warp + lane;
-        if (cell && count == 1 && cell->write.time <= settled && cell->write.time >= unwritten + (unwritten != 0))
-            note_read(place, cell, &now, settled);
-        else
-            left |= UINT32_C(1) << lane;
-    }
-    return left;
-}
-
 /* Which address a fence and a flag speak of: of shared memory, that of its block. */
 static uint64_t key_of(const struct block_watch *place, const struct watch_access *access, unsigned lane) {
     const uint64_t word = access->address[lane] / 4;
     return access->space == SPACE_SHARED ? UINT64_C(1) << 63 | place->block << 18 | word : word;
+}
+
+static inline struct cells cells_of(const struct racer *racer, unsigned lane) {
+    const struct watch_access *access = racer->access;
+    return access->space == SPACE_SHARED
+               ? shadow_shared(&racer->check->launch, racer->party.place, access->address[lane], access->bytes)
+               : shadow_global(&racer->check->shadow, access->address[lane], access->bytes);
+}
+
+/* One lane's access, whatever it is. */
+static __attribute__((noinline)) void race_lane(struct racer *racer, struct check_site *site, unsigned lane) {
+    struct check *check = racer->check;
+    struct block_watch *place = racer->party.place;
+    const struct watch_access *access = racer->access;
+    const struct inst *inst = site->issue->inst;
+    const uint32_t flags = racer->flags;
+    const bool strong = is_strong(inst);
+    const struct cells cells = cells_of(racer, lane);
+    if (!cells.first)
+        return;
+    site->lane = lane;
+    site->again = cells_words(&cells) - 1;
+    racer->party = party_of(place, racer->party.warp, lane);
+    racer->flags |= racer->writes && !(access->changed >> lane & 1) ? TRACE_SILENT : 0u;
+    if (strong && !inst_only_stores(inst))
+        order_acquire(&check->order, &racer->party, key_of(place, access, lane), inst);
+    for (unsigned i = 0; i < cells.count; i++) {
+        if (cells.first[i].write.time < racer->written && !inst_only_stores(inst))
+            find_unwritten(racer);
+        touch(racer, &cells.first[i]);
+    }
+    if (strong && racer->writes)
+        order_release(&check->order, &racer->party, key_of(place, access, lane), inst, !inst_is_atomic(inst));
+    racer->flags = flags;
+    site->again = 0;
+}
+
+/* What is seen of a trace at a glance. */
+struct glance {
+    uint32_t settled, barrier_time, first_thread, slots;
+};
+
+static inline struct glance glance_of(const struct racer *racer) {
+    const struct block_watch *place = racer->party.place;
+    return (struct glance){racer->settled, place->barrier_time, place->first_thread, place->slots};
+}
+
+/* It is the thread's own, or comes before whatever that does now. */
+static inline bool is_quiet(const struct glance *glance, const struct trace *before, uint32_t thread) {
+    return before->time <= glance->settled || before->thread == thread ||
+           (before->time <= glance->barrier_time && before->thread - glance->first_thread < glance->slots);
+}
+
+/* Weak loads, the most frequent: most find nothing, which is said without further ado. */
+static void read_lanes(struct racer *racer, struct check_site *site) {
+    const struct block_watch *place = racer->party.place;
+    const struct glance glance = glance_of(racer);
+    const uint32_t first = glance.first_thread + LANES_MAX * racer->party.warp, written = racer->written;
+    const bool is_races = racer->check->options.races;
+    struct trace now = {0, racer->check->order.now, site->issue->pc | racer->flags << TRACE_SHIFT};
+    for (BITS_EACH(lane, racer->access->lanes)) {
+        const struct cells cells = cells_of(racer, lane);
+        bool is_fine = cells.first != NULL;
+        now.thread = first + lane;
+        for (unsigned i = 0; i < cells.count && is_fine; i++)
+            is_fine = cells.first[i].write.time >= written &&
+                      (!is_races || is_quiet(&glance, &cells.first[i].write, now.thread));
+        if (!is_fine)
+            race_lane(racer, site, lane);
+        for (unsigned i = 0; i < cells.count && is_fine && is_races; i++)
+            note_read(place, &cells.first[i], &now, glance.settled);
+    }
+}
+
+/* Weak stores alike. */
+static void write_lanes(struct racer *racer, struct check_site *site) {
+    const struct glance glance = glance_of(racer);
+    const uint32_t first = glance.first_thread + LANES_MAX * racer->party.warp, changed = racer->access->changed;
+    const uint32_t info = site->issue->pc | racer->flags << TRACE_SHIFT;
+    const bool is_races = racer->check->options.races;
+    struct trace now = {0, racer->check->order.now, 0};
+    for (BITS_EACH(lane, racer->access->lanes)) {
+        const struct cells cells = cells_of(racer, lane);
+        bool is_fine = cells.first != NULL;
+        now.thread = first + lane;
+        now.info = info | (changed >> lane & 1 ? 0 : (uint32_t)TRACE_SILENT << TRACE_SHIFT);
+        for (unsigned i = 0; i < cells.count && is_fine && is_races; i++)
+            is_fine = is_quiet(&glance, &cells.first[i].write, now.thread) &&
+                      is_quiet(&glance, &cells.first[i].read, now.thread) &&
+                      is_quiet(&glance, &cells.first[i].other, now.thread);
+        if (!is_fine)
+            race_lane(racer, site, lane);
+        for (unsigned i = 0; i < cells.count && is_fine; i++) {
+            cells.first[i].write = now;
+            cells.first[i].read.time = cells.first[i].other.time = 0;
+        }
+    }
 }
 
 /* A program's memory, of which it is known what the host and kernels have written. */
@@ -297,42 +370,29 @@ static void use_holdings(struct racer *racer, struct check_site *site, bool read
 void race_access(struct check *check, struct block_watch *place, const struct watch_issue *issue,
                  const struct watch_access *access) {
     const struct inst *inst = issue->inst;
-    const bool is_shared = access->space == SPACE_SHARED, strong = is_strong(inst);
-    const bool is_atomic = inst_is_atomic(inst), stores = !inst_only_loads(inst);
-    const uint32_t flags = flags_of(inst) | (access->lanes & (access->lanes - 1) ? TRACE_TOGETHER : 0u);
-    struct check_site site = {issue, 0};
+    const bool is_shared = access->space == SPACE_SHARED, is_weak = !is_strong(inst);
+    const bool asks_unwritten = is_shared && check->options.uninitialised && check->knows_writes;
+    struct check_site site = {issue, 0, 0};
     struct racer racer = {.check = check,
                           .site = &site,
                           .access = access,
                           .party = party_of(place, issue->warp, 0),
-                          .flags = flags,
+                          .flags = flags_of(inst) | (access->lanes & (access->lanes - 1) ? TRACE_TOGETHER : 0u),
                           .since = is_shared ? place->start : check->order.launch_start,
                           .settled = is_shared ? place->barrier_time : check->order.launch_start,
-                          .writes = stores};
+                          .written = asks_unwritten ? place->start + 1 : 0,
+                          .writes = !inst_only_loads(inst)};
     if (issue->pc >= SHADOW_PCS)
         return;
     if (!is_shared && check->holdings.pages.count && !check->holdings.lost && check->options.uninitialised)
         use_holdings(&racer, &site, inst->op != OP_ST);
-    const uint32_t lanes = !stores && !strong && access->bytes == 4 ? read_words(&racer, access->lanes) : access->lanes;
-    for (BITS_EACH(lane, lanes)) {
-        unsigned count;
-        site.lane = lane;
-        racer.party = party_of(place, issue->warp, lane);
-        racer.flags = flags | (stores && !(access->changed >> lane & 1) ? TRACE_SILENT : 0u);
-        struct cell *cells = is_shared
-                                 ? shadow_shared(&check->launch, place, access->address[lane], access->bytes, &count)
-                                 : shadow_global(&check->shadow, access->address[lane], access->bytes, &count);
-        if (!cells)
-            continue;
-        if (strong && !inst_only_stores(inst))
-            order_acquire(&check->order, &racer.party, key_of(place, access, lane), inst);
-        for (unsigned i = 0; i < count; i++) {
-            if (is_shared && !inst_only_stores(inst) && cells[i].write.time <= place->start &&
-                check->options.uninitialised && check->knows_writes)
-                find_unwritten(&racer);
-            touch(&racer, &cells[i]);
-        }
-        if (strong && stores)
-            order_release(&check->order, &racer.party, key_of(place, access, lane), inst, !is_atomic);
-    }
+    if (!check->options.races && !asks_unwritten) /* nobody asks who was there before */
+        return;
+    if (is_weak && !racer.writes)
+        read_lanes(&racer, &site);
+    else if (is_weak && inst_only_stores(inst))
+        write_lanes(&racer, &site);
+    else
+        for (BITS_EACH(lane, access->lanes))
+            race_lane(&racer, &site, lane);
 }

@@ -5,52 +5,61 @@
 
 #include "isa/address.h"
 
-/* Cells of four bytes become four cells each. */
-static struct cell *split(struct arena *arena, const struct cell *cells, size_t words) {
-    struct cell *out = ARENA_ARRAY(arena, struct cell, 4 * words);
-    for (size_t i = 0; i < 4 * words; i++)
-        out[i] = cells[i / 4];
+enum { WIDEST = 4 };
+
+/* Of the widest cells that the access covers whole. */
+static unsigned shift_for(uint64_t address, unsigned bytes) {
+    const unsigned shift = bits_first((uint32_t)address | bytes | 1u << WIDEST);
+    return shift < 2 ? 0 : shift;
+}
+
+/* Cells become several each. */
+static struct cell *split(struct arena *arena, const struct cell *cells, size_t count, unsigned parts) {
+    struct cell *out = ARENA_ARRAY(arena, struct cell, parts * count);
+    for (size_t i = 0; i < parts * count; i++)
+        out[i] = cells[i / parts];
     return out;
 }
 
-struct cell *shadow_global_slowly(struct shadow *shadow, uint64_t address, unsigned bytes, unsigned *count) {
-    const uint64_t at = address - GLOBAL_BASE, number = at / SHADOW_PAGE;
-    if (address < GLOBAL_BASE || number > UINT32_MAX)
-        return NULL;
+static struct shadow_page *page_of(struct shadow *shadow, uint64_t number) {
     if (number >= shadow->count) {
         const size_t grown = number < 2 * shadow->count ? 2 * shadow->count : (size_t)number + 256;
-        struct shadow_page **pages = ARENA_ARRAY(&shadow->arena, struct shadow_page *, grown);
+        struct shadow_page *pages = ARENA_ARRAY(&shadow->arena, struct shadow_page, grown);
         if (shadow->count)
             memcpy(pages, shadow->pages, shadow->count * sizeof *pages);
         shadow->pages = pages, shadow->count = grown;
     }
-    struct shadow_page *page = shadow->pages[number];
-    if (!page) {
-        page = shadow->pages[number] = ARENA_NEW(&shadow->arena, struct shadow_page);
-        page->shift = 2;
-        page->cells = ARENA_ARRAY(&shadow->arena, struct cell, SHADOW_PAGE / 4);
-    }
-    if (bytes < 4 && page->shift) {
-        page->cells = split(&shadow->arena, page->cells, SHADOW_PAGE / 4);
-        page->shift = 0;
-    }
-    *count = bytes >> page->shift;
-    return &page->cells[at % SHADOW_PAGE >> page->shift];
+    return &shadow->pages[number];
 }
 
-struct cell *shadow_shared_slowly(struct arena *arena, struct block_watch *place, uint64_t address, unsigned bytes,
-                                  unsigned *count) {
-    const size_t words = (place->shared_bytes + 3u) / 4;
+struct cells shadow_global_slowly(struct shadow *shadow, uint64_t address, unsigned bytes) {
+    const uint64_t at = address - GLOBAL_BASE, number = at / SHADOW_PAGE;
+    const unsigned shift = shift_for(at, bytes);
+    if (address < GLOBAL_BASE || number > UINT32_MAX)
+        return (struct cells){0};
+    struct shadow_page *page = page_of(shadow, number);
+    if (!page->cells) {
+        page->cells = ARENA_ARRAY(&shadow->arena, struct cell, SHADOW_PAGE >> shift);
+        page->shift = shift;
+    } else if (page->shift > shift) {
+        page->cells = split(&shadow->arena, page->cells, SHADOW_PAGE >> page->shift, 1u << (page->shift - shift));
+        page->shift = shift;
+    }
+    return (struct cells){&page->cells[at % SHADOW_PAGE >> page->shift], bytes >> page->shift, page->shift};
+}
+
+struct cells shadow_shared_slowly(struct arena *arena, struct block_watch *place, uint64_t address, unsigned bytes) {
+    const size_t widest = (place->shared_bytes + (1u << WIDEST) - 1) >> WIDEST;
+    const unsigned shift = shift_for(address, bytes), old = place->shared_shift;
     if (!place->shared) {
-        place->shared = ARENA_ARRAY(arena, struct cell, words);
-        place->shared_shift = 2;
+        place->shared = ARENA_ARRAY(arena, struct cell, widest << (WIDEST - shift));
+        place->shared_shift = shift;
+    } else if (old > shift) {
+        place->shared = split(arena, place->shared, widest << (WIDEST - old), 1u << (old - shift));
+        place->shared_shift = shift;
     }
-    if (bytes < 4 && place->shared_shift) {
-        place->shared = split(arena, place->shared, words);
-        place->shared_shift = 0;
-    }
-    *count = bytes >> place->shared_shift;
-    return (struct cell *)place->shared + (address >> place->shared_shift);
+    return (struct cells){(struct cell *)place->shared + (address >> place->shared_shift), bytes >> place->shared_shift,
+                          place->shared_shift};
 }
 
 void shadow_free(struct shadow *shadow) { arena_free(&shadow->arena); }

@@ -36,6 +36,7 @@ struct check {
 struct check_site {
     const struct watch_issue *issue;
     unsigned lane;
+    unsigned again; /* what is found there was met so many times more: in other words of the same cell */
 };
 
 /* Of FINDING_UNINITIALISED; from the last on with enum watch_use. */

@@ -43,7 +43,7 @@ enum status suppressions_read(const char *path, struct arena *arena, struct supp
             return report_add(report, STATUS_INVALID,
                               "%s:%u: a line has a kind, a kernel and FILE:LINE, each a pattern", path, number);
         if (!is_kind(fields[0]))
-            return report_add(report, STATUS_INVALID, "%s:%u: '%s' is no kind of finding", path, number, fields[0]);
+            return report_add(report, STATUS_INVALID, "%s:%u: '%s' is not a kind of finding", path, number, fields[0]);
         *ARENA_PUSH(arena, out) = (struct suppression){fields[0], fields[1], fields[2]};
     }
     return STATUS_OK;

@@ -72,7 +72,7 @@ enum barrier_sort { BARRIER_DIVERGENT, BARRIER_ENDED };
 static void find_barrier(struct check *check, const struct watch_issue *issue, enum barrier_sort sort,
                          const char *message) {
     const struct finding_key key = {FINDING_BARRIER, sort, NO_PC, false};
-    const struct check_site at = {issue, bits_first(issue->lanes)};
+    const struct check_site at = {issue, bits_first(issue->lanes), 0};
     bool is_new;
     struct finding *finding = finding_of(check, &key, &at, &is_new);
     if (finding && is_new)
@@ -119,7 +119,7 @@ static void on_refuse(void *self, const struct watch_issue *issue, unsigned lane
     if (kind == FINDING_MEMORY && !check->options.memory)
         return;
     const struct finding_key key = {kind, (unsigned)why, NO_PC, false};
-    const struct check_site at = {issue, lane};
+    const struct check_site at = {issue, lane, 0};
     bool is_new;
     struct finding *finding = finding_of(check, &key, &at, &is_new);
     if (!finding || !is_new)
@@ -133,7 +133,7 @@ static void on_unwritten(void *self, const struct watch_issue *issue, unsigned l
     static const char *const uses[] = {"a branch or what a predicate guards", "an address", "what is stored"};
     struct check *check = self;
     const struct finding_key key = {FINDING_UNINITIALISED, UNWRITTEN_VALUE + (unsigned)use, NO_PC, false};
-    const struct check_site at = {issue, lane};
+    const struct check_site at = {issue, lane, 0};
     bool is_new;
     struct finding *finding = finding_of(check, &key, &at, &is_new);
     if (finding && is_new)

@@ -9,6 +9,7 @@
 #include "base/folder.h"
 #include "cli/artifact_text.h"
 #include "cli/points.h"
+#include "cli/survey_study.h"
 #include "cli/sweep_report.h"
 #include "compile/compile.h"
 #include "machine/model.h"
@@ -20,16 +21,19 @@
 #include "store/bundle.h"
 #include "store/collect.h"
 
+#define SURVEY_NAME "survey" /* of the shipped one, and of the folder that its page is in */
+
 enum { SHOWN_POINTS = 20 };
 
 static const struct option options[] = {
-    {"output", 'o', "FOLDER", "the new folder that the artifact is"},
+    {"output", 'o', "FOLDER", "the new folder of the artifact"},
     OPTION_STORE,
     {"size", 0, "test|medium|paper",
-     "size of workloads, as the study was run; default: as its file says, of experiments test"},
+     "size of workloads at which the study was run; default: the file's, or test for experiments and surveys"},
+    OPTIONS_SURVEY,
     {"verify", 0, NULL, "the operand is an artifact: name every file that is not what it was"},
     {"compare", 0, NULL, "the operands are two artifacts of one study: compare every number of every run"},
-    {"quiet", 'q', NULL, "no word when all is well"},
+    {"quiet", 'q', NULL, "print nothing when all is well"},
     OPTION_END,
 };
 
@@ -39,8 +43,10 @@ struct artifact_command {
     struct store store;
     struct inputs inputs;
     const char *folder, *size;
-    bool experiments;
-    struct sweep sweep; /* where the study is one */
+    enum study_kind kind;
+    struct sweep sweep;         /* where the study is one */
+    struct survey_study survey; /* the same */
+    struct survey_choice choice;
     struct plan *plans;
     const char **plan_paths; /* the study's file, as the user names it */
     unsigned plan_count;
@@ -52,18 +58,23 @@ struct artifact_command {
 
 /* ---- what the study is ---- */
 
-/* An experiment is a shipped one's name, or a file with an `id`. */
-static enum status is_experiment(struct artifact_command *a, const char *typed, bool *out, struct report *report) {
+/* A shipped experiment's name, or `survey`; a file with an `id` is an experiment, and one with a `baseline` a survey. */
+static enum status find_kind(struct artifact_command *a, const char *typed, enum study_kind *out,
+                             struct report *report) {
     char *text = NULL;
     size_t length = 0;
     struct yaml yaml;
-    *out = !strchr(typed, '/') && !file_ends_in(typed, ".yaml");
-    if (*out)
+    if (!strchr(typed, '/') && !file_ends_in(typed, ".yaml")) {
+        *out = strcmp(typed, SURVEY_NAME) == 0 ? STUDY_SURVEY : STUDY_EXPERIMENTS;
         return STATUS_OK;
+    }
     enum status status = file_read(typed, SWEEP_FILE_LIMIT_BYTES, a->arena, &text, &length, report);
     if (!status)
         status = yaml_parse(a->arena, typed, text, length, &yaml, report);
-    *out = !status && yaml_get(yaml.root, "id");
+    if (!status)
+        *out = yaml_get(yaml.root, "id")         ? STUDY_EXPERIMENTS
+               : yaml_get(yaml.root, "baseline") ? STUDY_SURVEY
+                                                 : STUDY_SWEEP;
     return status;
 }
 
@@ -121,23 +132,60 @@ static enum status read_experiments(struct artifact_command *a, struct report *r
     return status;
 }
 
+/* A file of a machine is refused: the survey's file may name it from another folder. */
+static enum status read_survey(struct artifact_command *a, struct report *report) {
+    enum status status = STATUS_OK;
+    if (a->count != 1)
+        return report_add(report, STATUS_INVALID, "an artifact has one survey: %s is one", a->paths[0]);
+    status = survey_study_read(&a->survey, a->paths[0], &a->choice, a->arena, report);
+    for (unsigned i = 0; !status && i < a->survey.survey.machines.count; i++)
+        if (strchr(a->survey.survey.machines.items[i].gpu, '/'))
+            status = report_add(report, STATUS_INVALID,
+                                "%s: the machine %s is a file: an artifact of a survey has shipped machines alone",
+                                a->paths[0], a->survey.survey.machines.items[i].gpu);
+    if (!status)
+        status = survey_study_plan(&a->survey, &a->store, false, report);
+    a->size = a->survey.survey.size;
+    a->plans = &a->survey.plan;
+    a->plan_paths = a->paths;
+    a->plan_count = 1;
+    return status;
+}
+
+static enum status find_file(struct artifact_command *a, const char *typed, const char **out, struct report *report) {
+    *out = typed;
+    if (a->kind == STUDY_EXPERIMENTS)
+        return find_experiment(a->arena, typed, out, report);
+    if (a->kind == STUDY_SURVEY && strcmp(typed, SURVEY_NAME) == 0)
+        *out = survey_study_file(a->arena);
+    return STATUS_OK;
+}
+
 static enum status read_study(struct artifact_command *a, struct report *report) {
-    enum status status = points_size(a->arguments, &a->size, report);
+    enum status status = survey_study_choice(a->arguments, &a->choice, report);
+    const bool chosen = a->choice.machines || a->choice.workloads || a->choice.mechanisms;
+    a->size = a->choice.size;
     a->count = a->arguments->operand_count;
     a->paths = ARENA_ARRAY(a->arena, const char *, a->count);
     for (unsigned i = 0; !status && i < a->count; i++) {
-        bool experiment = false;
-        a->paths[i] = a->arguments->operands[i];
-        status = is_experiment(a, a->paths[i], &experiment, report);
-        if (!status && i && experiment != a->experiments)
-            status = report_add(report, STATUS_INVALID, "an artifact has one sweep, or experiments, not both");
-        a->experiments = experiment;
-        if (!status && experiment)
-            status = find_experiment(a->arena, a->arguments->operands[i], &a->paths[i], report);
+        enum study_kind kind = STUDY_SWEEP;
+        status = find_kind(a, a->arguments->operands[i], &kind, report);
+        if (!status && i && kind != a->kind)
+            status = report_add(report, STATUS_INVALID,
+                                "an artifact has one sweep, one survey, or experiments: one "
+                                "kind of them");
+        a->kind = kind;
+        if (!status)
+            status = find_file(a, a->arguments->operands[i], &a->paths[i], report);
     }
-    if (!status)
-        status = a->experiments ? read_experiments(a, report) : read_sweep(a, report);
-    return status;
+    if (!status && chosen && a->kind != STUDY_SURVEY)
+        status = report_add(report, STATUS_INVALID,
+                            "--machines, --workloads and --mechanisms choose of a survey, and %s is none", a->paths[0]);
+    if (status)
+        return status;
+    return a->kind == STUDY_EXPERIMENTS ? read_experiments(a, report)
+           : a->kind == STUDY_SURVEY    ? read_survey(a, report)
+                                        : read_sweep(a, report);
 }
 
 /* ---- its files ---- */
@@ -163,7 +211,7 @@ static enum status find_inputs(struct artifact_command *a, struct report *report
         status = inputs_add(&a->inputs, a->paths[i], report);
     for (unsigned i = 0; !status && i < a->plan_count; i++)
         status = inputs_add_sweep(&a->inputs, a->plans[i].sweep, report);
-    for (unsigned i = 0; !status && a->experiments && i < a->count; i++)
+    for (unsigned i = 0; !status && a->kind == STUDY_EXPERIMENTS && i < a->count; i++)
         status = add_watched(a, &a->items[i], report);
     inputs_settle(&a->inputs);
     return status;
@@ -184,17 +232,23 @@ static enum status write_table(const struct collection *collection, const char *
     return output_end(&table, STATUS_OK, path, "the table", report);
 }
 
+#define TABLE_LINE "- [table.csv](table.csv): a row for each run\n"
+
+/* The table of all runs, and what else shows them. */
 static enum status write_sweep_pages(struct artifact_command *a, struct report *report) {
     struct collection collection = {0};
+    unsigned wrong = 0; /* of those the page and the table speak */
     enum status status =
         collect_read(a->plans, &a->store, &(struct collect_options){.costs = true}, &collection, report);
-    a->pages = "- [table.csv](table.csv): a row for each run\n";
+    a->pages = TABLE_LINE;
     if (!status)
         status = write_table(&collection, file_join(a->arena, a->folder, "table.csv"), report);
-    if (!status && a->plans->done) {
+    if (!status && a->kind == STUDY_SURVEY) {
+        status = survey_study_page(&a->survey, &a->store, file_join(a->arena, a->folder, SURVEY_NAME), &wrong, report);
+        a->pages = TABLE_LINE "- [survey/survey.md](survey/survey.md): the survey, with its map\n";
+    } else if (!status && a->plans->done) {
         status = sweep_report(&collection, file_join(a->arena, a->folder, "report.html"), a->arena, report);
-        a->pages =
-            "- [table.csv](table.csv): a row for each run\n- [report.html](report.html): figures, for a browser\n";
+        a->pages = TABLE_LINE "- [report.html](report.html): figures, for a browser\n";
     }
     collect_free(&collection);
     return status;
@@ -220,6 +274,8 @@ static enum status write_experiment_pages(struct artifact_command *a, struct rep
 
 static enum status write_about(struct artifact_command *a, json_t *points, const char *compiler,
                                struct report *report) {
+    static const char *const kinds[] = {
+        [STUDY_SWEEP] = "sweep", [STUDY_EXPERIMENTS] = "experiments", [STUDY_SURVEY] = "survey"};
     json_t *about = json_object(), *files = json_array();
     size_t length = 0;
     for (unsigned i = 0; i < a->count; i++)
@@ -228,10 +284,14 @@ static enum status write_about(struct artifact_command *a, json_t *points, const
     json_object_set_new(about, "heddle", json_string(HEDDLE_VERSION));
     json_object_set_new(about, "model", json_string(model_hash()));
     json_object_set_new(about, "compiler", compiler ? json_string(compiler) : json_null());
-    json_object_set_new(about, "study", json_string(a->experiments ? "experiments" : "sweep"));
+    json_object_set_new(about, "study", json_string(kinds[a->kind]));
     json_object_set_new(about, "files", files);
     json_object_set_new(about, "size", a->size ? json_string(a->size) : json_null());
-    if (a->experiments)
+    if (a->kind == STUDY_SURVEY)
+        json_object_set_new(about, "chosen",
+                            json_pack("{s:s?, s:s?, s:s?}", "machines", a->choice.machines, "workloads",
+                                      a->choice.workloads, "mechanisms", a->choice.mechanisms));
+    if (a->kind == STUDY_EXPERIMENTS)
         json_object_set_new(about, "numbers", json_string(PAGE_FIGURES "/" PAGE_NUMBERS));
     json_object_set(about, "points", points);
     const char *text = result_layout(about, a->arena, &length);
@@ -243,15 +303,19 @@ static enum status write_about(struct artifact_command *a, json_t *points, const
 
 static enum status write_texts(struct artifact_command *a, json_t *points, struct report *report) {
     struct compile_tools tools;
+    const bool is_experiments = a->kind == STUDY_EXPERIMENTS;
     const char **files = ARENA_ARRAY(a->arena, const char *, a->count);
     compile_find_tools(a->arena, &tools);
     for (unsigned i = 0; i < a->count; i++)
         files[i] = place(a, a->paths[i]);
-    const struct artifact_text text = {.name = a->experiments ? a->items[0].title : a->sweep.name,
+    const struct artifact_text text = {.name = is_experiments            ? a->items[0].title
+                                               : a->kind == STUDY_SURVEY ? "Survey"
+                                                                         : a->sweep.name,
                                        .files = files,
                                        .file_count = a->count,
-                                       .experiments = a->experiments,
-                                       .size = a->experiments ? a->items[0].size : a->size,
+                                       .kind = a->kind,
+                                       .choice = {a->choice.machines, a->choice.workloads, a->choice.mechanisms},
+                                       .size = is_experiments ? a->items[0].size : a->size,
                                        .compiler = tools.clang_version,
                                        .pages = a->pages,
                                        .points = json_array_size(points)};
@@ -267,7 +331,7 @@ static enum status fill(struct artifact_command *a, struct bundle_name *bundle, 
         status = artifact_put_points(&sweep, &a->store, a->folder, points, report);
     }
     if (!status)
-        status = a->experiments ? write_experiment_pages(a, report) : write_sweep_pages(a, report);
+        status = a->kind == STUDY_EXPERIMENTS ? write_experiment_pages(a, report) : write_sweep_pages(a, report);
     if (!status)
         status = write_texts(a, points, report);
     if (!status)
@@ -282,7 +346,7 @@ static enum status make(struct artifact_command *a, struct report *report) {
     if (!a->folder)
         return report_add(report, STATUS_INVALID, "heddle artifact: -o FOLDER says where it goes");
     if (file_exists(a->folder))
-        return report_add(report, STATUS_INVALID, "-o: %s is there already: an artifact is a new folder", a->folder);
+        return report_add(report, STATUS_INVALID, "-o: %s exists already; an artifact needs a new folder", a->folder);
     enum status status = store_open(&a->store, arguments_value(a->arguments, "store"), a->arena, report);
     if (!status)
         status = read_study(a, report);
@@ -358,8 +422,7 @@ static int artifact_main(struct arguments *arguments) {
     struct artifact_command a = {.arguments = arguments, .arena = &arguments->arena};
     const bool verifies = arguments_has(arguments, "verify"), compares = arguments_has(arguments, "compare");
     if (verifies && compares)
-        return finish(report_add(&report, STATUS_INVALID, "--verify and --compare are two questions: ask one"),
-                      &report);
+        return finish(report_add(&report, STATUS_INVALID, "--verify and --compare: leave one out"), &report);
     const enum status status = verifies ? verify(&a, &report) : compares ? compare(&a, &report) : make(&a, &report);
     return finish(status, &report);
 }
@@ -369,13 +432,15 @@ const struct command command_artifact = {
     .operands = "STUDY...",
     .summary = "Put a study with all its results into one folder, to be cited, verified and run again",
     .text =
-        "STUDY is a sweep file (docs/sweeps.md) whose points are in the store, or experiments of 'heddle repro'. The "
-        "folder has what was run, every result, tables and figures, what made them, and a script 'run-again' that "
-        "runs all of it with the heddle of another computer and compares every number.\n"
-        "--verify holds a folder against its list of files, SHA256SUMS, whose own SHA-256 names the artifact; "
-        "--compare holds two artifacts of one study against each other. The exit status is 1 when something differs.",
+        "STUDY is a sweep file (docs/sweeps.md) whose points are in the store, experiments of 'heddle repro', or a "
+        "survey: 'survey', the shipped one, or a file of 'heddle survey', narrowed by the options that it ran with. "
+        "The folder has the inputs, every result, tables, figures, the versions that made them, and a script "
+        "'run-again' that runs everything with the heddle of another computer and compares every number.\n"
+        "--verify compares a folder with its list of files, SHA256SUMS, whose own SHA-256 names the artifact; "
+        "--compare compares two artifacts of one study. The exit status is 1 when something differs.",
     .examples = "heddle artifact study.yaml -o study-artifact\n"
                 "heddle artifact F1 F2 --size medium -o figures\n"
+                "heddle artifact survey --machines gtx480 -o survey-artifact\n"
                 "heddle artifact --verify study-artifact\n"
                 "heddle artifact --compare study-artifact again",
     .options = options,

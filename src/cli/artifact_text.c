@@ -8,22 +8,37 @@
 #include "base/file.h"
 #include "machine/model.h"
 
-/* In single quotes for a shell, behind the artifact's folder. */
-static const char *quoted(struct arena *arena, const char *file) {
-    const char *out = "\"$here\"/'";
-    for (; *file; file++)
-        out = *file == '\'' ? arena_printf(arena, "%s'\\''", out) : arena_printf(arena, "%s%c", out, *file);
+/* In single quotes for a shell. */
+static const char *quoted(struct arena *arena, const char *word) {
+    const char *out = "'";
+    for (; *word; word++)
+        out = *word == '\'' ? arena_printf(arena, "%s'\\''", out) : arena_printf(arena, "%s%c", out, *word);
     return arena_printf(arena, "%s'", out);
 }
 
+/* Options that say which part of its files the study is, each behind a blank. */
+static const char *options_of(const struct artifact_text *t, struct arena *arena) {
+    const struct {
+        const char *option, *value;
+    } all[] = {{"size", t->size},
+               {"machines", t->choice.machines},
+               {"workloads", t->choice.workloads},
+               {"mechanisms", t->choice.mechanisms}};
+    const char *out = "";
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].value)
+            out = arena_printf(arena, "%s --%s %s", out, all[i].option, quoted(arena, all[i].value));
+    return out;
+}
+
 static const char *script(const struct artifact_text *t, struct arena *arena) {
-    const char *files = "", *size = t->size ? arena_printf(arena, " --size %s", t->size) : "";
+    static const char *const commands[] = {
+        [STUDY_SWEEP] = "sweep run", [STUDY_EXPERIMENTS] = "repro", [STUDY_SURVEY] = "survey"};
+    const char *files = "", *options = options_of(t, arena);
     for (unsigned i = 0; i < t->file_count; i++)
-        files = arena_printf(arena, "%s %s", files, quoted(arena, t->files[i]));
-    const char *run =
-        t->experiments
-            ? arena_printf(arena, "heddle repro%s%s --store \"$work/store\" -o \"$work/page\" \"$@\"", files, size)
-            : arena_printf(arena, "heddle sweep run%s%s --store \"$work/store\" \"$@\"", files, size);
+        files = arena_printf(arena, "%s \"$here\"/%s", files, quoted(arena, t->files[i]));
+    const char *run = arena_printf(arena, "heddle %s%s%s --store \"$work/store\"%s \"$@\"", commands[t->kind], files,
+                                   options, t->kind == STUDY_SWEEP ? "" : " -o \"$work/page\"");
     return arena_printf(
         arena,
         "#!/bin/sh\n"
@@ -45,7 +60,7 @@ static const char *script(const struct artifact_text *t, struct arena *arena) {
         "[ $status -le 1 ] || exit $status # 1: points failed, as they may have here\n"
         "heddle artifact%s%s --store \"$work/store\" -o \"$work/again\"\n"
         "heddle artifact --compare \"$here\" \"$work/again\"\n",
-        model_hash(), run, files, size);
+        model_hash(), run, files, options);
 }
 
 static const char *readme(const struct artifact_text *t, struct arena *arena) {
@@ -59,7 +74,8 @@ static const char *readme(const struct artifact_text *t, struct arena *arena) {
         "What was run:\n\n%s\n"
         "What came out:\n\n%s\n"
         "| | |\n|---|---|\n"
-        "| `study/` | what was run: sweeps or experiments, launch files, kernels, data, machines of its own |\n"
+        "| `study/` | what was run: sweeps, experiments or a survey, launch files, kernels, data, machines of its own "
+        "|\n"
         "| `machines/` | the shipped machines that it names, as they were; each result has every value with its origin "
         "|\n"
         "| `store/` | a result file for each run, with its checksum |\n"

@@ -8,11 +8,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum study_kind { STUDY_SWEEP, STUDY_EXPERIMENTS, STUDY_SURVEY };
+
+/* What a survey was narrowed to; each NULL: it was not. */
+struct artifact_choice {
+    const char *machines, *workloads, *mechanisms;
+};
+
 struct artifact_text {
     const char *name;         /* of the study */
-    const char *const *files; /* in the artifact: what 'heddle sweep' or 'heddle repro' takes */
+    const char *const *files; /* in the artifact: what 'heddle sweep', 'heddle repro' or 'heddle survey' takes */
     unsigned file_count;
-    bool experiments;     /* the files are those of 'heddle repro' */
+    enum study_kind kind;
+    struct artifact_choice choice;
     const char *size;     /* of workloads; NULL: as the file says */
     const char *compiler; /* NULL: there was none */
     const char *pages;    /* a list of what to look at, in Markdown */

@@ -15,10 +15,11 @@ enum { MEASUREMENTS_LIMIT_BYTES = 1 << 20 };
 
 static const struct option options[] = {
     {"sources", 0, "DIR", "write the programs that measure into a new folder, and how to compile them"},
-    {"base", 0, "NAME|FILE", "the machine that has all other keys; default " MACHINE_DEFAULT},
-    {"beside", 0, "FILE", "what the same programs gave on the base, simulated (heddle exec --gpu BASE)"},
+    {"base", 0, "NAME|FILE", "the machine that gives all other keys; default " MACHINE_DEFAULT},
+    {"beside", 0, "FILE", "output of the same programs on the base, simulated (heddle exec --gpu BASE)"},
     {"output", 'o', "FILE", "write the machine, a .yaml file"},
-    {"within", 0, "PERCENT", "end with status 1 when a value differs from the one beside it by more, such as 5%"},
+    {"within", 0, "PERCENT",
+     "exit with status 1 when a value differs from the one of --beside by more than this, such as 5%"},
     OPTION_END,
 };
 
@@ -148,7 +149,8 @@ static int calibrate_main(struct arguments *arguments) {
     if (folder || !arguments->operand_count)
         return finish(folder && !arguments->operand_count
                           ? write_sources(arena, folder, &report)
-                          : report_add(&report, STATUS_INVALID, "give measurements, or --sources DIR alone"),
+                          : report_add(&report, STATUS_INVALID,
+                                       "give a file of measurements, or --sources DIR and nothing else"),
                       &report);
     enum status status = machine_open(&base, arguments_value(arguments, "base"), &report);
     if (!status)
@@ -170,13 +172,13 @@ static int calibrate_main(struct arguments *arguments) {
 const struct command command_calibrate = {
     .name = "calibrate",
     .operands = "[MEASUREMENTS]",
-    .summary = "Make the description of a card from what small programs measured on it",
-    .text =
-        "The programs, in CUDA and OpenCL, are written by --sources; they run on any card, and on a simulated "
-        "machine by 'heddle exec'. MEASUREMENTS is what they print. What else is in a latency beside the key that it "
-        "is to give is the same on a simulated machine: so most keys need what the programs print there, --beside. "
-        "Each key of the machine that is written says what was measured and its spread; all others are the base's. "
-        "docs/calibrate.md says more.",
+    .summary = "Make a machine description of a card from measurements of small programs",
+    .text = "The programs, in CUDA and OpenCL, are written by --sources; they run on any card, and on a simulated "
+            "machine by 'heddle exec'. MEASUREMENTS is their output. A measured latency holds more than the key that "
+            "it determines, and the rest is the same on a simulated machine; so most keys also need the programs' "
+            "output from there (--beside). Each key that is written says what was measured and its spread; all other "
+            "keys are the base's. "
+            "docs/calibrate.md says more.",
     .examples = "heddle calibrate --sources programs\n"
                 "heddle calibrate card.csv --base a100 --beside base.csv -o card.yaml\n"
                 "heddle calibrate card.csv --base card.yaml --beside again.csv --within 5%",

@@ -10,8 +10,8 @@
 #include "compile/program.h"
 
 static const struct option options[] = {
-    {"output-file", 'o', "FILE", "what is made; default a.out, or the source's name with another ending"},
-    {"compile", 'c', NULL, "objects, to be linked later"},
+    {"output-file", 'o', "FILE", "the output; default a.out, or the source's name with another ending"},
+    {"compile", 'c', NULL, "compile to objects only"},
     {"ptx", 0, NULL, "PTX only, into SOURCE.ptx; --fatbin: in a fat binary"},
     {"preprocess", 'E', NULL, "what the preprocessor makes of the source"},
     {"generate-dependencies", 'M', NULL, "the files a source includes, for make; also -MM, -MD, -MMD, -MF, -MT, -MP"},
@@ -22,7 +22,7 @@ static const struct option options[] = {
     {"std", 0, "NAME", "c++11, c++14, c++17 (default), c++20 or c++23"},
     {"optimize", 'O', "LEVEL", "of host code; device code is optimised anyway"},
     {"debug", 'g', NULL, "debug information for host code"},
-    {"device-debug", 'G', NULL, "device code optimised less"},
+    {"device-debug", 'G', NULL, "optimise device code less"},
     {"gpu-architecture", 0, "NAME", "-arch, -gencode: of those named the highest up to sm_75, else the lowest"},
     {"use_fast_math", 0, NULL, "fast and less exact mathematics; also --ftz, --prec-div, --prec-sqrt, --fmad"},
     {"compiler-options", 0, "WORDS", "-Xcompiler: for the host's compiler"},
@@ -84,11 +84,11 @@ const struct command command_cc = {
     .name = "cc",
     .operands = "FILE...",
     .summary = "Compile CUDA programs for heddle exec, with nvcc's options and no NVIDIA software",
-    .text = "Takes nvcc's command line: 'make NVCC=\"heddle cc\"'. Files are .cu, .cpp, .cc, .cxx, .c, .o, .a and .so. "
-            "Device and host code are compiled by clang with headers of Heddle's own; programs ask for libcudart.so.12 "
-            "and run by 'heddle exec -- ./a.out', or as they are where Heddle stays in its place. An option that is "
-            "not known or not built is refused by name; one without effect here is named in a note. docs/cuda.md says "
-            "what is there.",
+    .text =
+        "Takes nvcc's command line: 'make NVCC=\"heddle cc\"'. Files are .cu, .cpp, .cc, .cxx, .c, .o, .a and .so. "
+        "Device and host code are compiled by clang with headers of Heddle's own; programs load libcudart.so.12 and "
+        "run under 'heddle exec -- ./a.out', or directly as long as Heddle is not moved. An unknown or unsupported "
+        "option is refused by name; an option without effect is named in a note. docs/cuda.md lists what is supported.",
     .manual =
         "The compiler runs as you do, with your folders and environment: do not compile sources of strangers with "
         "it that you would not compile with another compiler. Options are one word or two, with one dash or two, "

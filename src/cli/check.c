@@ -9,21 +9,21 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"only", 0, "KINDS", "check for these alone, separated by commas: memory, uninitialised, race, barrier"},
-    {"limit", 0, "N", "findings to keep, each an instruction or a pair of them; default 100"},
+    {"only", 0, "KINDS", "check for these kinds only, separated by commas: memory, uninitialised, race, barrier"},
+    {"limit", 0, "N", "findings to keep; a finding is an instruction or a pair of them; default 100"},
     {"output", 'o', "FILE", "write the findings as JSON; '-' is standard output, and nothing else goes there"},
     {"explore", 0, "N", "run the launches in N orders of their threads, and compare what they leave in memory"},
-    {"explore-only", 0, "K", "of these orders, only number K"},
+    {"explore-only", 0, "K", "run only order K of these"},
     OPTION_SARIF,
     {"html", 0, "FILE", "write a page for a browser: findings beside the source, with what their threads did before"},
     OPTION_SUPPRESS,
-    {"explain", 0, "KIND", "print what a kind of finding is, with a wrong kernel of few lines; no launch is run"},
+    {"explain", 0, "KIND", "explain a kind of finding with a short wrong kernel; no launch is run"},
     OPTION_GPU,
     OPTION_SET,
     OPTION_DIVERGENCE,
     {"max-instructions", 0, "N", "give a launch up after N warp instructions; 0: never"},
     {"seed", 0, "N", "seed of random fills that give none; default 1"},
-    {"quiet", 'q', NULL, "print no findings; the exit status tells"},
+    {"quiet", 'q', NULL, "print no findings; only set the exit status"},
     OPTION_END,
 };
 
@@ -69,7 +69,7 @@ static enum status open_all(struct arguments *arguments, struct launch_file *fil
     const char *reason = status ? NULL : machine_needs_time(machine);
     if (reason)
         return report_add(report, STATUS_INVALID,
-                          "heddle check runs without time, and divergence.mechanism needs it: %s", reason);
+                          "heddle check runs without time, but divergence.mechanism needs time: %s", reason);
     if (!status)
         status = run_open(run, file, machine, &run_options, report);
     return status ? status : checked_run_can(run, report);
@@ -158,19 +158,18 @@ static int check_main(struct arguments *arguments) {
 const struct command command_check = {
     .name = "check",
     .operands = "[LAUNCH]",
-    .summary = "Find races, accesses outside, missing barriers: what is wrong with the kernels of a launch file",
-    .text = "Runs a launch file functionally and watches every access. Finds accesses outside allocations and "
-            "misaligned ones, loads of shared memory that nobody wrote, branches, addresses and stored values that "
-            "depend on a register or a local variable that its thread has not written, pairs of accesses to shared "
-            "and global memory that nothing orders, barriers that not all threads reach, and warp-level operations "
-            "that name absent lanes. Orders are block barriers, warp-level operations with their member masks, fences "
-            "and atomics with their scopes as PTX's memory model has them, and launches; lanes of a warp are not in "
-            "lockstep. Writes of the value that is there already are notes. docs/check.md teaches each kind, and lists "
-            "what is not checked yet, such as native code. --explore compares other orders of the same threads.\n"
+    .summary = "Find races, bad accesses and missing barriers in the kernels of a launch file",
+    .text = "Runs a launch file functionally and watches every access. Finds accesses outside allocations; misaligned "
+            "accesses; loads of shared memory that was never written; branches, addresses and stored values that "
+            "depend on an unwritten register or local variable; data races in shared and global memory; barriers that "
+            "not all threads reach; and warp-level operations that name absent lanes. Accesses are ordered by block "
+            "barriers, by warp-level operations with their member masks, by fences and atomics with their scopes as in "
+            "PTX's memory model, and by launches; lanes of a warp are not in lockstep. A write of the value already "
+            "there is only a note. docs/check.md explains each kind, and lists what is not checked yet, such as native "
+            "code. --explore compares other orders of the same threads.\n"
             "Expected results of the launch file are not compared: that is 'heddle run'.",
     .manual = "The exit status is 1 when an error is found, 0 when there are none or only notes. One host thread runs, "
-              "so reports are the same each time. A launch that stops is a finding, and launches behind it do not "
-              "run.",
+              "so reports are the same each time. A launch that stops is a finding, and later launches do not run.",
     .examples = "heddle check examples/reduction\n"
                 "heddle check examples/matmul --only memory\n"
                 "heddle check examples/histogram -o findings.json --sarif findings.sarif\n"

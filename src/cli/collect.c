@@ -13,7 +13,7 @@ enum { ROWS_LIMIT_BYTES = 1 << 20 };
 
 static const struct option options[] = {
     {"beside", 0, "FILE", "the same kernels on a simulated machine (heddle exec --gpu NAME -- ./calibrate collect)"},
-    {"output", 'o', "FILE", "write the rows as docs/calibrate.md describes them, with cycles"},
+    {"output", 'o', "FILE", "write the rows with cycles, in the format of docs/calibrate.md"},
     OPTION_END,
 };
 
@@ -88,11 +88,11 @@ static int collect_main(struct arguments *arguments) {
 const struct command command_collect = {
     .name = "collect",
     .operands = "ROWS",
-    .summary = "Show what kernels of Heddle's own took on a card, beside a simulated one",
+    .summary = "Compare the times of Heddle's own kernels on a card with those on a simulated machine",
     .text =
-        "ROWS is what './calibrate collect' prints on the card, the program that 'heddle calibrate --sources' "
-        "writes; the same program under 'heddle exec' gives what stands beside it. None of these kernels is one that "
-        "'heddle calibrate' measures: a machine is not judged by what made it. docs/calibrate.md says more.",
+        "ROWS is the output of './calibrate collect' on the card; 'heddle calibrate --sources' writes that program. "
+        "The same program under 'heddle exec' gives the simulated times. 'heddle calibrate' measures none of these "
+        "kernels, so a machine is not judged by the kernels that it was fitted to. docs/calibrate.md says more.",
     .examples = "heddle collect card.csv\n"
                 "heddle collect card.csv --beside simulated.csv -o rows.csv",
     .options = options,

@@ -100,7 +100,10 @@ const char *arguments_lists(struct arguments *arguments);
 #define OPTION_SET                                                                                                     \
     { "set", 0, "KEY=VALUE", "change one key of the machine; may be given several times" }
 #define OPTION_DIVERGENCE                                                                                              \
-    { "divergence", 0, "NAME", "who issues together when threads diverge: short for --set divergence.mechanism=NAME" }
+    {                                                                                                                  \
+        "divergence", 0, "NAME",                                                                                       \
+            "the divergence mechanism: which threads issue together; short for --set divergence.mechanism=NAME"        \
+    }
 #define OPTION_END                                                                                                     \
     { NULL, 0, NULL, NULL }
 

@@ -13,11 +13,11 @@
 
 static const struct option options[] = {
     {"fail-above", 0, "PERCENT",
-     "end with status 1 when cycles (functional: warp instructions) grew by more, such as 2%, or a run was not "
-     "complete"},
+     "exit with status 1 when cycles (functional: warp instructions) grew by more than this, such as 2%, or a run was "
+     "not complete"},
     {"all", 'a', NULL, "show every counter, changed or not"},
     {"lines", 0, "N", "source lines to show; default 5"},
-    {"table", 0, NULL, "one row for each result, of any number of them, whatever ran in each; no changes"},
+    {"table", 0, NULL, "one row for each of any number of results, of any programs; no changes are shown"},
     OPTION_END,
 };
 
@@ -191,13 +191,15 @@ static int compare_main(struct arguments *arguments) {
     double limit = 0;
     enum status status = arguments_number(arguments, "lines", 5, 1000000, &lines, &report);
     if (!status && arguments_has(arguments, "table")) {
-        status = fail ? report_add(&report, STATUS_INVALID, "--table shows no changes that --fail-above could judge")
+        status = fail ? report_add(&report, STATUS_INVALID,
+                                   "--table shows no changes for --fail-above to judge; leave one out")
                       : compare_table(arena, arguments->operands, arguments->operand_count, &report);
         return finish(status, &report);
     }
     if (!status && (arguments->operand_count < 2 || arguments->operand_count > COMPARE_MAX))
-        status = report_add(&report, STATUS_INVALID, "two to %d results are compared, not %u; --table takes any number",
-                            COMPARE_MAX, arguments->operand_count);
+        status = report_add(&report, STATUS_INVALID,
+                            "heddle compare takes 2 to %d results, not %u; --table takes any number", COMPARE_MAX,
+                            arguments->operand_count);
     if (!status && fail)
         status = read_percent(fail, &limit, &report);
     if (!status)
@@ -224,9 +226,8 @@ const struct command command_compare = {
     .name = "compare",
     .operands = "A.json B.json ...",
     .summary = "Show results side by side: what changed, by how much, in which lines",
-    .text =
-        "Takes two to eight results of 'heddle run -o' or 'heddle exec -o'; changes are relative to the first. With "
-        "--table any number of results has a row each in one table.",
+    .text = "Takes two to eight results of 'heddle run -o' or 'heddle exec -o'; changes are relative to the first. "
+            "--table takes any number of results and shows one row for each.",
     .manual = "Shows counters that changed and by how much, keys of the machine that differ, and the source lines that "
               "changed most.",
     .examples = "heddle compare before.json after.json --fail-above 2%\n"

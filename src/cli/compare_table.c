@@ -168,7 +168,7 @@ enum status compare_table(struct arena *arena, const char *const *paths, unsigne
         rows[i].label = label_of(arena, paths[i] + folder);
         one_machine &= strcmp(rows[i].machine, rows[0].machine) == 0;
         if (rows[i].is_timed != rows[0].is_timed)
-            return report_add(report, STATUS_INVALID, "%s is in time and %s is not: they have no table in common",
+            return report_add(report, STATUS_INVALID, "%s is a run in time and %s is not; one table cannot hold both",
                               paths[rows[i].is_timed ? i : 0], paths[rows[i].is_timed ? 0 : i]);
     }
     print(stdout, "%u result%s%s%s, %s\n\n", count, count == 1 ? "" : "s", one_machine ? " on " : "",

@@ -11,9 +11,9 @@ static const struct option options[] = {OPTION_GPU, OPTION_SET, OPTION_END};
 static const struct verb verbs[] = {
     {"list", "", "the shipped machines"},
     {"show", "[NAME|FILE]",
-     "every key of the machine named, or chosen by --gpu and --set, with its value, range, unit and where it comes "
-     "from; of cards, how many values are measured, the vendor's, derived and assumed"},
-    {"check", "NAME|FILE", "whether a machine can be built"},
+     "show every key of the machine named, or chosen by --gpu and --set, with its value, range, unit and origin; for "
+     "cards also how many values are measured, the vendor's, derived and assumed"},
+    {"check", "NAME|FILE", "check whether a machine can be built"},
     {NULL, NULL, NULL},
 };
 
@@ -114,8 +114,9 @@ static int config_main(struct arguments *arguments) {
 const struct command command_config = {
     .name = "config",
     .summary = "List machines, show a machine's keys with units and origins, check a file",
-    .text = "What 'show' prints can be saved as a file, changed, and given to --gpu. A file needs only what differs: "
-            "'base: gtx480' takes the rest from another machine.",
+    .text =
+        "Save the output of 'show' as a file, change it, and give it to --gpu. A file needs only the keys that differ: "
+        "'base: gtx480' takes the rest from another machine.",
     .verbs = verbs,
     .names = machine_list,
     .examples = "heddle config show qv100 > mine.yaml\n"

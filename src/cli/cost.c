@@ -11,8 +11,9 @@ static const struct option options[] = {
     OPTION_DIVERGENCE,
     OPTION_GPU,
     OPTION_SET,
-    {"core", 0, NULL, "the area of the whole core instead, and what the mechanism's structures add to it"},
-    {"model", 0, NULL, "how areas come about instead: the fit, and how well it foretells what it was fitted to"},
+    {"core", 0, NULL, "show the area of the whole core instead, and what the mechanism's structures add to it"},
+    {"model", 0, NULL,
+     "show the area model instead: its fit, and how well it predicts the areas that it was fitted to"},
     OPTION_END,
 };
 
@@ -161,7 +162,7 @@ static void print_model(const struct cost_model *model, const struct cost_point 
     }
     print(stdout,
           "\n  area of a bank = ports² x (%.3f µm² x bits + %.1f µm² x sqrt(bits)); registers %.2f µm² a bit\n"
-          "  fitted to %u areas by CACTI 4.2; each left out and foretold by the others: %.1f %% off in the mean,\n"
+          "  fitted to %u areas by CACTI 4.2; each left out and predicted from the others: %.1f %% off in the mean,\n"
           "  %.1f %% at worst (%s); --model lists them, docs/cost.md says more\n",
           model->cell, model->edge, model->flipflop, count, sum / count, fabs(error_of(&points[worst])),
           points[worst].name);
@@ -212,10 +213,10 @@ const struct command command_cost = {
     .name = "cost",
     .operands = "",
     .summary = "Show what hardware a divergence mechanism needs: structures, bits, ports, area",
-    .text = "Of one SM of the machine, by the mechanism's own keys, with those of the scheduler, the branch "
-            "predictor and the caches' replacement policies where they say what they hold; lists of values are shown "
-            "one after another. Where a publication has a structure of the same size, what it prints stands beside "
-            "it. docs/cost.md says more.",
+    .text = "Shows one SM of the machine, sized by the mechanism's own keys. Structures of the scheduler, the branch "
+            "predictor and the caches' replacement policies are included where they declare them. Lists of values are "
+            "shown one after another. Where a publication has a structure of the same size, its numbers are shown too. "
+            "docs/cost.md says more.",
     .examples = "heddle cost --divergence dwf,tbc --gpu fung-8800\n"
                 "heddle cost --core --divergence diverge-on-miss --gpu tarjan-manycore",
     .options = options,

@@ -95,7 +95,7 @@ static int doctor_main(struct arguments *arguments) {
 const struct command command_doctor = {
     .name = "doctor",
     .operands = "",
-    .summary = "What is installed, what is missing, and what each missing part would add",
+    .summary = "Show what is installed, what is missing, and what each missing part would add",
     .text = "",
     .options = options,
     .operands_min = 0,

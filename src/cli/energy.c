@@ -35,7 +35,7 @@ void energy_print_error(const char *of, unsigned judged, double error, FILE *to)
         print(to, " of the energy: %.0f %% in the mean over the power of %u kernels of a card (docs/energy.md)\n",
               error, judged);
     else
-        fputs(" of the energy: not known, no kernel of a card was held against these energies (docs/energy.md)\n", to);
+        fputs(" of the energy: not known: these energies were not compared with any card (docs/energy.md)\n", to);
 }
 
 void energy_print(const struct machine *machine, const struct gpu_stats *timed, const struct run_stats *stats,

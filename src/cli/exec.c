@@ -38,9 +38,9 @@ static const struct option options[] = {
     {"output", 'o', "FILE", "write the result of all launches as JSON"},
     OPTION_SAMPLE,
     {"seed", 0, "N", "of --sample; default 1"},
-    {"kernels", 0, "REGEX", "in time only launches of kernels whose name matches; the others run without it"},
-    {"skip", 0, "N", "of those, the first N without time too"},
-    {"launches", 0, "N", "and N in time at most"},
+    {"kernels", 0, "REGEX", "time only launches of kernels whose name matches; run the others without time"},
+    {"skip", 0, "N", "of those, run the first N without time too"},
+    {"launches", 0, "N", "time at most N launches"},
     OPTION_ENERGY,
     {"max-cycles", 0, "N", "in time: give a launch up after N cycles"},
     {"max-instructions", 0, "N", "functional: give a launch up after N warp instructions"},
@@ -49,19 +49,21 @@ static const struct option options[] = {
     {"why", 0, NULL, "explain the launch that took longest as 'heddle why' does"},
     {"launch", 0, "N", "with --record, --checkpoint-every or --why: only launch N of a process, 1 the first"},
     {"kernel", 0, "NAME", "with --record, --checkpoint-every or --why: only launches of this kernel"},
-    {"record-bytes", 0, "N", "what a process may record; default 1073741824, which is 1 GiB, and 1000 launches"},
+    {"record-bytes", 0, "N",
+     "how much a process may record; default 1073741824 (1 GiB); it also stops at 1000 launches"},
     {"checkpoint-every", 0, "N",
      "keep the first of every N launches with all that outlives a launch, caches and DRAM too"},
     {"checkpoints", 0, "DIR", "the folder for these, which must be empty or not there; default checkpoints"},
     {"check", 0, NULL, "watch every launch as 'heddle check' does, without time"},
-    {"check-only", 0, "KINDS", "the same for these alone: memory, uninitialised, race, barrier, separated by commas"},
+    {"check-only", 0, "KINDS",
+     "the same for these kinds only: memory, uninitialised, race, barrier, separated by commas"},
     {"check-limit", 0, "N", "findings to keep; default 100"},
     {"findings", 0, "FILE", "with --check: write what was found as JSON"},
     OPTION_SARIF,
     OPTION_HTML,
     OPTION_SUPPRESS,
     {"quiet", 'q', NULL, "no summary"},
-    {"verbose", 'v', NULL, "say when a compiler takes long, on a terminal or not"},
+    {"verbose", 'v', NULL, "report a slow compiler even when standard error is no terminal"},
     OPTION_END,
 };
 
@@ -108,7 +110,7 @@ static enum status check_machine(struct exec_command *e, struct report *report) 
     if (!status)
         status = session_set_limits(&e->machine, report);
     if (!status && arguments_has(e->arguments, "energy") && e->functional)
-        status = report_add(report, STATUS_INVALID, "--energy: a functional run has no time, and so no energy");
+        status = report_add(report, STATUS_INVALID, "--energy needs a run in time; leave out --functional");
     if (!status && arguments_has(e->arguments, "energy"))
         status = energy_check(&e->machine, report);
     if (status)
@@ -314,9 +316,8 @@ static enum status show(struct exec_command *e, struct report *report) {
     print_text(stderr, sum.remarks);
     print_text(stderr, sum.faults);
     if (sum.is_cut)
-        fputs("heddle exec: a launch could not be written down whole: its process was killed meanwhile, or there is no "
-              "room "
-              "for temporary files (TMPDIR); it is missing, and what followed it in its process\n",
+        fputs("heddle exec: a launch could not be recorded: its process was killed, or there is no room for temporary "
+              "files (TMPDIR); it and the later launches of its process are missing\n",
               stderr);
     if (!status && !sum.launches && !sum.untimed)
         show_absent(e, program);
@@ -395,12 +396,12 @@ const struct command command_exec = {
     .operands = "-- PROGRAM ARGS...",
     .summary = "Run an OpenCL or CUDA program, unchanged, on the simulated GPU",
     .text =
-        "The program, and what it starts, finds the simulated GPU as its only OpenCL device and its only CUDA device, "
-        "for CUDA's runtime (libcudart) and driver (libcuda.so.1); a table of all its launches follows on standard "
-        "error. The exit status is the program's. SIGINT, SIGTERM "
-        "and SIGHUP are for the program, and the result is of all launches that had ended, also where the program or "
-        "heddle is killed. --kernels, --skip and --launches choose what is timed: the rest runs without time, many "
-        "times faster. --record keeps launches with what memory held, as launch files that 'heddle run', 'heddle why', "
+        "The program and the processes it starts find the simulated GPU as their only OpenCL device and their only "
+        "CUDA device, in CUDA's runtime (libcudart) and driver (libcuda.so.1). When it ends, a table of all launches "
+        "is printed on standard error. The exit status is the program's. SIGINT, SIGTERM and SIGHUP are passed to the "
+        "program. The result has every launch that had ended, even if the program or heddle is killed. --kernels, "
+        "--skip and --launches choose which launches are timed; the others run without time, many times faster. "
+        "--record keeps launches with what memory held, as launch files that 'heddle run', 'heddle why', "
         "'heddle step' and the other commands take; --checkpoint-every keeps what caches and DRAM held too, so that "
         "each "
         "has its cycles (docs/checkpoints.md). --check watches every launch as 'heddle check' does, and knows "

@@ -131,7 +131,7 @@ static const char *program_reason(const struct exec_absent *about, const struct 
     const char *opencl = library_like(look, "libOpenCL.so"), *cuda = library_like(look, "libcudart.so");
     cuda = cuda ? cuda : library_like(look, "libcuda.so");
     if (!look->has_loader)
-        return "it is linked statically: no library can be put in the place of another";
+        return "it is linked statically, so no library can be replaced; link it dynamically";
     if (cuda)
         return cuda_reason(about, look, cuda, arena);
     if (opencl && strcmp(opencl, "libOpenCL.so.1") != 0)
@@ -139,9 +139,9 @@ static const char *program_reason(const struct exec_absent *about, const struct 
     if (opencl)
         return opencl_reason(about, look, arena);
     if (memmem(look->bytes, look->length, ".nv_fatbin", 10))
-        return "it holds CUDA's static runtime, which was not replaced; link it with -cudart shared";
-    return "it is linked with none of libOpenCL.so.1, libcudart.so and libcuda.so.1, and neither it nor what it "
-           "started loaded one by itself";
+        return "it holds CUDA's static runtime, which could not be replaced; link it with -cudart shared";
+    return "it is not linked with libOpenCL.so.1, libcudart.so or libcuda.so.1, and neither it nor a process that it "
+           "started loaded one; does it use OpenCL or CUDA?";
 }
 
 static const char *file_reason(const struct exec_absent *about, struct arena *arena) {
@@ -151,10 +151,10 @@ static const char *file_reason(const struct exec_absent *about, struct arena *ar
     struct executable_look look = {0};
     if (!path || stat(path, &info) != 0 ||
         file_read(path, PROGRAM_LIMIT_BYTES, arena, &data, &look.length, NULL) != STATUS_OK)
-        return "it found neither of the two";
+        return "it loaded neither";
     look.bytes = (const uint8_t *)data;
     if (look.length > 2 && strncmp(data, "#!", 2) == 0)
-        return "it is a script, and nothing that it started looked for an OpenCL platform or registered a kernel of "
+        return "it is a script, and no process that it started looked for an OpenCL platform or registered a kernel of "
                "CUDA's runtime";
     if (info.st_mode & (S_ISUID | S_ISGID))
         return "it is set-user-ID or set-group-ID, and for such programs the host's loader heeds no environment";

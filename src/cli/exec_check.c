@@ -12,7 +12,7 @@ enum status exec_check_read(struct arguments *arguments, struct exec_check *chec
     check->is_on = arguments_has(arguments, "check") || arguments_has(arguments, "check-only");
     for (unsigned i = 0; !check->is_on && i < sizeof only / sizeof *only; i++)
         if (arguments_has(arguments, only[i]))
-            return report_add(report, STATUS_INVALID, "--%s goes with --check", only[i]);
+            return report_add(report, STATUS_INVALID, "--%s needs --check", only[i]);
     if (!check->is_on)
         return STATUS_OK;
     const char *output = arguments_value(arguments, "findings");

@@ -32,7 +32,7 @@ void exec_progress_show(struct exec_progress *shown, const char *folder, unsigne
     if (is_compile && shown->compiles && strncmp(line, shown->compiling, sizeof shown->compiling - 1) != 0) {
         snprintf(shown->compiling, sizeof shown->compiling, "%s", line);
         exec_progress_clear(shown);
-        print(stderr, "heddle exec: %s takes a while; what comes out is kept for the next time\n", line);
+        print(stderr, "heddle exec: %s takes a while; the result is kept for the next time\n", line);
     } else if (!is_compile && *line && shown->launches && turn % 10 == 0) {
         fputs("\r\033[K", stderr);
         print(stderr, "%s", line);

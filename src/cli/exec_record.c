@@ -53,9 +53,8 @@ enum status exec_record_read(struct arguments *arguments, struct exec_record *re
     for (unsigned i = 0; !asked && i < sizeof only / sizeof *only; i++)
         if (arguments_has(arguments, only[i]))
             return report_add(report, STATUS_INVALID,
-                              "--%s chooses what --record and --checkpoint-every keep or --why explains; to choose "
-                              "what is timed there are "
-                              "--kernels, --skip and --launches",
+                              "--%s needs --record, --checkpoint-every or --why; --kernels, --skip and --launches "
+                              "choose what is timed",
                               only[i]);
     *record = (struct exec_record){.typed = arguments_value(arguments, "record"),
                                    .kernel = arguments_value(arguments, "kernel")};

@@ -16,9 +16,8 @@ enum status exec_sample_read(struct arguments *arguments, struct exec_sample *sa
     sample->request.seed = 1;
     const bool is_exec = strcmp(arguments->command->name, "exec") == 0; /* the suite has a --seed of its inputs */
     if (!text)
-        return is_exec && arguments_has(arguments, "seed")
-                   ? report_add(report, STATUS_INVALID, "--seed goes with --sample")
-                   : STATUS_OK;
+        return is_exec && arguments_has(arguments, "seed") ? report_add(report, STATUS_INVALID, "--seed needs --sample")
+                                                           : STATUS_OK;
     for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
         if (arguments_has(arguments, others[i]))
             return report_add(report, STATUS_INVALID, "--sample and --%s: leave one out", others[i]);
@@ -49,11 +48,10 @@ static enum status read_profile(struct rounds *r, struct report *report) {
     if (status || !count)
         return status;
     if (r->launches.logs != 1)
-        return report_add(
-            report, STATUS_INVALID,
-            "--sample: %u devices or processes of the program launch kernels, and launches have one order "
-            "only on one; run it without --sample",
-            r->launches.logs);
+        return report_add(report, STATUS_INVALID,
+                          "--sample: %u devices or processes of the program launch kernels, and sampling needs one "
+                          "order of launches; run it without --sample",
+                          r->launches.logs);
     struct sample_launch *launches = ARENA_ARRAY(r->arena, struct sample_launch, count);
     for (unsigned i = 0; i < count; i++) {
         const struct session_done *one = &r->launches.items[i];
@@ -92,11 +90,10 @@ static enum status give_round(const struct rounds *r, const char *folder, unsign
 }
 
 static enum status differs(const struct rounds *r, const char *what, struct report *report) {
-    return report_add(
-        report, STATUS_STOPPED,
-        "--sample: %s launches %s than when it ran before: a program that is sampled does the same each time; "
-        "run it without --sample",
-        r->profile->program, what);
+    return report_add(report, STATUS_STOPPED,
+                      "--sample: %s launches %s than when it ran before: a sampled program must launch the same "
+                      "kernels each time; run it without --sample",
+                      r->profile->program, what);
 }
 
 /* What the round measured. */

@@ -18,7 +18,7 @@ enum status findings_options(struct arguments *arguments, const char *only, cons
 #define OPTION_HTML                                                                                                    \
     { "html", 0, "FILE", "write a page for a browser: each finding beside the source" }
 #define OPTION_SUPPRESS                                                                                                \
-    { "suppress", 0, "FILE", "leave findings out: lines of KIND KERNEL FILE:LINE, each a pattern" }
+    { "suppress", 0, "FILE", "leave out known findings: a file with lines of KIND KERNEL FILE:LINE, each a pattern" }
 enum status findings_files(struct arguments *arguments, struct suppressions *known, struct report *report);
 /* Where they go; each may be NULL. */
 struct findings_order {

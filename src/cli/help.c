@@ -82,7 +82,7 @@ void help_show(FILE *to) {
     fputs("\nusage: heddle COMMAND ...\n\n", to);
     for (unsigned i = 0; commands[i]; i++)
         fprintf(to, "  %-8s ", commands[i]->name), text_wrap(commands[i]->summary, 11, to);
-    fputs("  help     what a command takes: 'heddle help run', or 'man heddle-run'\n\n"
+    fputs("  help     Show what a command takes: 'heddle help run', or 'man heddle-run'\n\n"
           "  --version  this program's version\n\n"
           "first steps:\n",
           to);
@@ -154,6 +154,8 @@ int help_main(int count, char **words) {
         count = 0;
     const bool is_manual = count && strcmp(words[0], "--man") == 0;
     const char *name = is_manual ? (count > 1 ? words[1] : NULL) : count ? words[0] : NULL;
+    if (name && !is_manual && strcmp(name, "help") == 0)
+        name = NULL;
     if (count && strcmp(words[0], "--complete") == 0) {
         complete_write(count - 1, words + 1, stdout);
         return 0;

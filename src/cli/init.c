@@ -11,7 +11,7 @@
 static const struct option options[] = {
     {"output", 'o', "FILE", "where to write it, '-' for standard output; default: beside the kernel, ending in .yaml"},
     {"kernel", 0, "NAME", "the kernel to launch; default: the first of the file"},
-    {"force", 'f', NULL, "write over a file that is there"},
+    {"force", 'f', NULL, "overwrite an existing file"},
     OPTION_END,
 };
 

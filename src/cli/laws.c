@@ -15,7 +15,7 @@ static const struct option options[] = {
     OPTION_GPU,
     OPTION_SET,
     OPTION_DIVERGENCE,
-    {"max-cycles", 0, "N", "give a launch up after N cycles: the verdict is 'stopped'; 0: never; default " MAX_CYCLES},
+    {"max-cycles", 0, "N", "stop a launch after N cycles with the verdict 'stopped'; 0: never; default " MAX_CYCLES},
     OPTION_END,
 };
 

@@ -80,7 +80,7 @@ static enum status read_arguments(struct arguments *out, int argc, char **argv, 
     if (arguments_has(out, "help"))
         return STATUS_OK;
     if (out->operand_count > out->command->operands_max)
-        report_add(report, STATUS_INVALID, "heddle %s: '%s' is more than it takes", out->command->name,
+        report_add(report, STATUS_INVALID, "heddle %s: unexpected argument '%s'", out->command->name,
                    out->operands[out->command->operands_max]);
     if (out->operand_count < out->command->operands_min || out->operand_count > out->command->operands_max)
         return arguments_usage(out, report);
@@ -103,7 +103,7 @@ static enum status load_plugins(struct arguments *arguments, struct report *repo
 static void say_slow(void *self, const char *name, bool has_ended) {
     (void)self;
     if (!has_ended)
-        print(stderr, "heddle: compiling %s takes a while; what comes out is kept for the next time\n", name);
+        print(stderr, "heddle: compiling %s takes a while; the result is kept for the next time\n", name);
 }
 
 static void watch_compiler(const struct arguments *arguments) {

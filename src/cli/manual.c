@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const char about[] =
-    "Heddle runs OpenCL C, PTX and CUDA kernels, and native code of Fermi and Tesla, on a simulated GPU and shows what "
+    "Heddle runs OpenCL C, PTX and CUDA kernels, and native code of Tesla, Fermi and sm_75 to sm_90, on a simulated "
+    "GPU and shows what "
     "each line of them does: how many instructions its threads execute, how many lanes of a warp are busy, where the "
     "lanes diverge, what its warps wait for. No GPU is needed.\n"
     "Kernels run in time, cycle by cycle on the machine chosen, or functionally, which is faster and tells nothing of "
@@ -21,7 +22,7 @@ static const struct said environment[] = {
      "The clang, the folder with libclc's libraries, the nvcc and the llvm-spirv to use instead of those found"},
     {"HEDDLE_PLUGINS",
      "Plug-ins to load, paths one on a line, before those of --plugin; programs under heddle-exec(1) get them so"},
-    {"HEDDLE_COMPILE_SECONDS", "How long one run of a compiler may take; 300 when it is not set"},
+    {"HEDDLE_COMPILE_SECONDS", "Time limit of one run of a compiler, in seconds; default 300"},
     {"HEDDLE_STORE, XDG_DATA_HOME",
      "Where results of sweeps are kept: the first, else the folder heddle/store of the second, else "
      "~/.local/share/heddle/store"},
@@ -275,12 +276,13 @@ static void write_program(FILE *to) {
         fprintf(to, ".TP\n.BR heddle\\-%s (1)\n", commands[i]->name);
         put_sentence(commands[i]->summary, NULL, NULL, to);
     }
-    fputs(".TP\n\\fBheddle help\\fR [\\fICOMMAND\\fR]\nWhat the program or a command takes, in short.\n", to);
+    fputs(".TP\n\\fBheddle help\\fR [\\fICOMMAND\\fR]\nShow briefly what the program or a command takes.\n", to);
     fputs(".TP\n\\fBheddle help \\-\\-man\\fR [\\fICOMMAND\\fR]\nThis page, or that of a command, for\n.BR man (1).\n",
           to);
-    fputs(".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nOf the program and of every command: what it takes.\n"
+    fputs(".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nFor the program and for every command: show what it "
+          "takes.\n"
           ".TP\n\\fB\\-V\\fR, \\fB\\-\\-version\\fR\n"
-          "The version, and the model: a hash over the sources that decide results.\n",
+          "Show the version and the model, a hash over the sources that decide results.\n",
           to);
     put_said("EXIT STATUS", help_status, to);
     put_said("ENVIRONMENT", environment, to);

@@ -18,10 +18,10 @@ static const struct option options[] = {
 };
 
 static const struct verb verbs[] = {
-    {"mechanism", "NAME", "a divergence mechanism: every thread has a PC, the lanes at the lowest one issue"},
+    {"mechanism", "NAME", "a divergence mechanism: every thread has a PC, and the lanes at the lowest PC issue"},
     {"scheduler", "NAME", "a warp scheduler: the ready warp that started last issues"},
-    {"predictor", "NAME", "a branch predictor: a branch goes where it went last"},
-    {"replacement", "NAME", "a replacement policy of caches: the line that was used last leaves"},
+    {"predictor", "NAME", "a branch predictor: predicts that a branch goes where it went last"},
+    {"replacement", "NAME", "a cache replacement policy: evicts the line that was used last"},
     {NULL, NULL, NULL},
 };
 
@@ -92,9 +92,12 @@ static int new_main(struct arguments *arguments) {
     const char *name = arguments->operands[1], *chosen = arguments_value(arguments, "output");
     const char *folder = chosen ? chosen : name;
     if (!plugin_is_name(name))
-        return finish(report_add(&report, STATUS_INVALID,
-                                 "'%s' is no name: it has letters from a to z first, then digits and '-' too", name),
-                      &report);
+        return finish(
+            report_add(
+                &report, STATUS_INVALID,
+                "'%s' cannot be a name: begin with a letter from a to z; then letters, digits and '-' may follow",
+                name),
+            &report);
     const enum status status = write_folder(arguments, kind, folder, &report);
     if (!status)
         print(stdout,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 static const struct option options[] = {
-    {"threads", 0, "N", "how many threads of each launch to follow, from the first; default 128"},
+    {"threads", 0, "N", "how many threads of each launch to follow, beginning with the first; default 128"},
     OPTION_GPU,
     OPTION_SET,
     OPTION_END,
@@ -88,8 +88,8 @@ const struct command command_oracle = {
     .operands = "LAUNCH",
     .summary = "Show what the best reconvergence could gain over immediate post-dominators",
     .text = "Runs a launch file functionally with warps of four threads, follows the first threads of each launch, "
-            "and aligns the paths of each warp's threads so that they issue together wherever that helps: a limit "
-            "that no mechanism without knowledge of the future passes. Memory takes no time. docs/oracle.md says "
+            "and aligns the paths of each warp's threads so that they issue together wherever that helps: an upper "
+            "bound for every mechanism that does not know the future. Memory takes no time. docs/oracle.md says "
             "more.",
     .examples = "heddle oracle examples/odd_even",
     .options = options,

@@ -9,7 +9,7 @@
 static const struct option options[] = {
     {"values", 0, "NAMES", "what to draw, a panel each, separated by commas; default active_lanes,threads_unfinished"},
     {"output", 'o', "FILE", "where to write the SVG; default plot.svg"},
-    {"title", 0, "TEXT", "what stands above it"},
+    {"title", 0, "TEXT", "the heading"},
     {"names", 0, "NAMES", "names of the files, separated by commas; default: values of the keys in which they differ"},
     OPTION_END,
 };
@@ -64,9 +64,9 @@ const struct command command_plot = {
     .operands = "A.json ...",
     .summary = "Draw results: series over cycles as lines, counters as bars, in one SVG file",
     .text = "Takes one to eight results of 'heddle run -o'. A series (docs/result-files.md) is drawn over the cycles "
-            "of the run, what is counted as so much per cycle; any other name is a counter of the total, such as ipc "
-            "or memory.l1.hit_rate, and drawn as bars.",
-    .manual = "The file needs nothing else and follows the reader's light or dark.",
+            "of the run, counts as counts per cycle. Any other name is a counter of the total, such as ipc or "
+            "memory.l1.hit_rate, and is drawn as bars.",
+    .manual = "The file needs nothing else, and follows the viewer's light or dark mode.",
     .examples = "heddle plot r-1.json r-2.json --values threads_unfinished,dram_bytes,cycles -o r.svg",
     .options = options,
     .operands_min = 1,

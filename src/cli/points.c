@@ -26,7 +26,7 @@ const char *points_duration(struct arena *arena, double seconds) {
 enum status points_size(struct arguments *arguments, const char **size, struct report *report) {
     *size = arguments_value(arguments, "size");
     if (*size && !point_is_size(*size))
-        return report_add(report, STATUS_INVALID, "--size: a size is %s, not '%s'",
+        return report_add(report, STATUS_INVALID, "--size takes one of %s, not '%s'",
                           words_join(&arguments->arena, point_sizes), *size);
     return STATUS_OK;
 }
@@ -80,7 +80,7 @@ static void observe(void *watcher, const struct execute_progress *progress) {
     if (live_look(&observed->live, now))
         live_tell(&observed->live, state(observed, progress));
     live_report(&observed->live, now,
-                "of a sweep 'heddle sweep collect' makes the table of all that is stored, at any time");
+                "a sweep has no report; 'heddle sweep collect' makes a table of what is stored, at any time");
 }
 
 static void print_summary(struct arena *arena, const char *name, uint64_t before, const struct plan *all,
@@ -114,7 +114,7 @@ enum status points_damaged(const struct store *store, const struct plan *plans, 
                 continue;
             const enum store_state state = store_has(store, point->key) ? STORE_DONE : STORE_FAILED;
             report_add(report, STATUS_WRONG,
-                       "point %llu: %s is damaged: its checksum is not that of what it holds; it %s",
+                       "point %llu: %s is damaged: its checksum does not match its contents; it %s",
                        (unsigned long long)point->number, store_path(store, &scratch, point->key, state), what);
             any = true;
         }
@@ -193,12 +193,12 @@ static enum status read_backend(struct arguments *arguments, struct backend *out
     if (!status)
         status = arguments_number(arguments, "task-seconds", 300, 1000000, &task_seconds, report);
     if (!status && !jobs)
-        status = report_add(report, STATUS_INVALID, "--jobs: with none at a time nothing is ever done");
+        status = report_add(report, STATUS_INVALID, "--jobs takes a number from 1 on, not 0");
     if (!status && name && !out->is_slurm && strcmp(name, "local") != 0)
-        status = report_add(report, STATUS_INVALID, "--backend: there are local and slurm, not '%s'", name);
+        status = report_add(report, STATUS_INVALID, "--backend takes local or slurm, not '%s'", name);
     for (unsigned i = 0; !status && !out->is_slurm && i < sizeof only_slurm / sizeof *only_slurm; i++)
         if (arguments_has(arguments, only_slurm[i]))
-            status = report_add(report, STATUS_INVALID, "--%s is for --backend slurm", only_slurm[i]);
+            status = report_add(report, STATUS_INVALID, "--%s needs --backend slurm", only_slurm[i]);
     if (!status)
         status = read_memory(arguments, &out->local.memory_bytes, report);
     if (!status)

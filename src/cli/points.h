@@ -11,15 +11,15 @@
 
 /* Who runs points, and how: for the tables of commands that run some. */
 #define OPTIONS_POINTS                                                                                                 \
-    {"jobs", 'j', "N", "points at a time on this computer; default one for each processor"},                           \
-        {"retry", 0, NULL, "run once more what was wrong or stopped"},                                                 \
-        {"memory", 0, "SIZE", "what a point may have, as 2GiB; default: as much as there is"},                         \
+    {"jobs", 'j', "N", "points to run at a time on this computer; default one for each processor"},                    \
+        {"retry", 0, NULL, "run again the points that gave wrong results or stopped"},                                 \
+        {"memory", 0, "SIZE", "memory limit of a point, such as 2GiB; default: none"},                                 \
         {"backend", 0, "local|slurm", "processes of this computer, or array jobs of the cluster; default local"},      \
         {"partition", 0, "NAME", "slurm: sbatch --partition=NAME"},                                                    \
         {"account", 0, "NAME", "slurm: sbatch --account=NAME"},                                                        \
         {"time", 0, "TIME", "slurm: sbatch --time=TIME, the limit of a task"},                                         \
         {"sbatch", 0, "OPTION",                                                                                        \
-         "slurm: any other option of sbatch in one word, as --sbatch --qos=low; may be given several "                 \
+         "slurm: any other option of sbatch in one word, such as --sbatch --qos=low; may be given several "            \
          "times"},                                                                                                     \
         {"task-seconds", 0, "N", "slurm: points are packed into tasks that last at most so long; default 300"}, {      \
         "detach", 0, NULL, "slurm: submit, and do not wait for the end"                                                \

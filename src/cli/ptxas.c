@@ -11,7 +11,7 @@
 enum { PTX_BYTES_MAX = 1 << 30 };
 
 static const struct option options[] = {
-    {"output-file", 'o', "FILE", "what is written; default elf.o"},
+    {"output-file", 'o', "FILE", "the output; default elf.o"},
     {"gpu-name", 0, "NAME", "-arch: the architecture, sm_75; PTX for a later one is refused"},
     {"verbose", 'v', NULL, "registers and shared memory of every kernel, on standard error"},
     {"version", 'V', NULL, "the version of CUDA that this stands in for"},
@@ -98,9 +98,8 @@ static enum status read_line(const struct arguments *arguments, struct ptxas_lin
         out->is_verbose |= strcmp(known->letter, "-v") == 0;
         out->says_version |= strcmp(known->letter, "-V") == 0;
     }
-    return out->input || out->says_version
-               ? STATUS_OK
-               : report_add(report, STATUS_INVALID, "heddle ptxas: no file of PTX is named");
+    return out->input || out->says_version ? STATUS_OK
+                                           : report_add(report, STATUS_INVALID, "heddle ptxas: no PTX file is given");
 }
 
 static enum status check_arch(const struct ptxas_line *line, const struct module *module, struct report *report) {
@@ -108,10 +107,11 @@ static enum status check_arch(const struct ptxas_line *line, const struct module
     if (!line->arch)
         return STATUS_OK;
     if (strncmp(line->arch, prefix, sizeof prefix - 1) != 0)
-        return report_add(report, STATUS_INVALID, "heddle ptxas: '%s' is no architecture such as sm_75", line->arch);
+        return report_add(report, STATUS_INVALID, "heddle ptxas: '%s' is not an architecture; give one such as sm_75",
+                          line->arch);
     const unsigned long sm = strtoul(line->arch + sizeof prefix - 1, NULL, 10);
     return module->sm <= sm ? STATUS_OK
-                            : report_add(report, STATUS_INVALID, "%s: is for sm_%u, and %s is asked for", line->input,
+                            : report_add(report, STATUS_INVALID, "%s: is for sm_%u, but %s was asked for", line->input,
                                          module->sm, line->arch);
 }
 
@@ -159,11 +159,11 @@ static int ptxas_main(struct arguments *arguments) {
 const struct command command_ptxas = {
     .name = "ptxas",
     .operands = "FILE.ptx",
-    .summary = "Stand in for CUDA's assembler: check PTX and hand it through",
-    .text = "For programs that assemble PTX themselves and load the outcome by CUDA's driver API, such as Triton: they "
-            "find it by TRITON_PTXAS_PATH, which 'heddle exec' sets, or as bin/ptxas of the folder that 'heddle cc "
-            "--toolkit' prints. What is written is the PTX itself, which Heddle's libcuda.so.1 loads. PTX that Heddle "
-            "cannot run is refused with all places at once. Registers are the estimate that 'heddle show' has.",
+    .summary = "Stand in for CUDA's assembler: check PTX and pass it on",
+    .text = "For programs that call ptxas and load its output through CUDA's driver API, such as Triton. They find it "
+            "by TRITON_PTXAS_PATH, which 'heddle exec' sets, or as bin/ptxas in the folder that 'heddle cc --toolkit' "
+            "prints. The output is the PTX itself, which Heddle's libcuda.so.1 loads. PTX that Heddle cannot run is "
+            "refused, with all such places at once. Register counts are the estimates of 'heddle show'.",
     .examples = "heddle ptxas -v --gpu-name=sm_75 kernel.ptx -o kernel.cubin",
     .options = options,
     .operands_min = 1,

@@ -84,7 +84,7 @@ static enum status check_analyses(const struct documents *documents, struct repo
             i++;
         if (i == documents->result_count)
             return report_add(report, STATUS_INVALID,
-                              "%s: none of the results is of what it analyses: %s on %s, %lld cycles",
+                              "%s: none of the results is the run that it analyses: %s on %s, %lld cycles",
                               documents->analyses[k].name, text_of(analysis, "launch"), text_of(analysis, "machine"),
                               (long long)json_integer_value(json_object_get(analysis, "cycles")));
     }
@@ -148,8 +148,8 @@ const struct command command_report = {
     .name = "report",
     .operands = "RESULT.json [...]",
     .summary = "Make one page for a browser of up to eight results: where the time went, line by line",
-    .text = "The page needs no network and nothing beside it. Analyses of 'heddle why LAUNCH -o why.json' may stand "
-            "among the results they belong to; the page then says what costs most by them. docs/report.md says how to "
+    .text = "The page is one file and needs no network. Analyses of 'heddle why LAUNCH -o why.json' may be given along "
+            "with the results they belong to; the page then shows what costs most. docs/report.md says how to "
             "read it.",
     .manual =
         "On it are a summary in words, where the cycles went by launch and SM, what happened over time, source "

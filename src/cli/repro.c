@@ -15,16 +15,15 @@
 #include "repro/page.h"
 
 static const struct option options[] = {
-    {"list", 0, NULL, "what experiments there are; so does the command without anything"},
+    {"list", 0, NULL, "list the experiments, as the command without operands does"},
     {"all", 0, NULL,
-     "all of them, and a page of all, reproduction.md and reproduction.html; beside a larger size at size test too, "
-     "for "
-     "numbers.csv"},
+     "run all experiments and write one page, reproduction.md and reproduction.html; at a larger size also run size "
+     "test, for numbers.csv"},
     {"size", 0, "test|medium|paper", "size of workloads; default test"},
     OPTIONS_POINTS,
     OPTION_STORE,
     {"output", 'o', "FOLDER",
-     "where the page of all goes, and plots, into its folder reproduction; default: the current folder"},
+     "folder for the page; plots go into its subfolder reproduction; default: the current folder"},
     {"quiet", 'q', NULL, "no progress, no tables"},
     OPTION_END,
 };
@@ -227,7 +226,8 @@ static int repro_main(struct arguments *arguments) {
     struct report report = {0};
     struct repro_command s = {.arguments = arguments, .arena = &arguments->arena};
     if (arguments_has(arguments, "all") && arguments->operand_count)
-        return finish(report_add(&report, STATUS_INVALID, "--all are all: name some, or none"), &report);
+        return finish(report_add(&report, STATUS_INVALID, "--all takes no names; leave out --all, or the names"),
+                      &report);
     if (arguments_has(arguments, "list") || (!arguments_has(arguments, "all") && !arguments->operand_count))
         return list(&s, &report);
     return run(&s, &report);
@@ -236,12 +236,12 @@ static int repro_main(struct arguments *arguments) {
 const struct command command_repro = {
     .name = "repro",
     .operands = "[ID...]",
-    .summary = "Published results beside Heddle's own: runs, tables, plots, marks of trend and magnitude",
-    .text = "ID is a shipped experiment, or a file; docs/adding-an-experiment.md. Runs what the store does not have, "
-            "all experiments' points in one run, as 'heddle sweep run' does, and goes on where it was after any "
-            "interruption. Prints values, checks and two marks for each, and draws their plots.\n"
+    .summary = "Reproduce published results: runs, tables, plots, marks of trend and magnitude",
+    .text = "ID is a shipped experiment, or a file (docs/adding-an-experiment.md). Runs the points that the store "
+            "lacks, of all experiments together, as 'heddle sweep run' does; after an interruption the same command "
+            "resumes. Prints values, checks and two marks for each, and draws their plots.\n"
             "Trend: every published order and sign holds. Magnitude: every published number is within its tolerance; "
-            "there is no such mark where no number is in print. The exit status is 1 when points failed.",
+            "without a published number there is no such mark. The exit status is 1 when points failed.",
     .names = experiment_names,
     .examples = "heddle repro --list\n"
                 "heddle repro F1 --size medium\n"

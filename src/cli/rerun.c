@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 
 static const struct option options[] = {
-    {"quiet", 'q', NULL, "no word when all is equal"},
+    {"quiet", 'q', NULL, "print nothing when all is equal"},
     OPTION_END,
 };
 
@@ -29,8 +29,8 @@ const struct command command_rerun = {
     .name = "rerun",
     .operands = "RESULT.json",
     .summary = "Run again what a result file records, and compare",
-    .text = "Takes a result of 'heddle run -o' or of a store (docs/sweeps.md). Everything but the member 'host' has "
-            "to be the same; the exit status is 1 when it is not.",
+    .text = "Takes a result of 'heddle run -o' or of a store (docs/sweeps.md). Everything but the member 'host' must "
+            "be the same; otherwise the exit status is 1.",
     .examples = "heddle rerun result.json",
     .options = options,
     .operands_min = 1,

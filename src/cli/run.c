@@ -23,8 +23,7 @@ static const struct option options[] = {
      "becomes FILE-1.json, FILE-2.json and so on"},
     {"trace", 0, "FILE", "in time: write what the warps do, to be replayed"},
     {"replay", 0, "FILE",
-     "in time: the warps do what --trace recorded of this launch file; nothing is computed, and results are not "
-     "checked"},
+     "in time: replay what --trace recorded of this launch file; no values are computed and no results checked"},
     {"dump", 0, "NAME=FILE", "write a buffer after the run, NumPy's format if FILE ends in .npy; may be repeated"},
     {"timeline", 0, "FILE", "in time: write what SMs, warps and memory did when, as a trace for Perfetto"},
     {"pipeline", 0, "FILE", "in time: write the instructions' stages, for Konata"},
@@ -32,22 +31,22 @@ static const struct option options[] = {
      "write a checkpoint after every N launches, and launch files of the parts between them"},
     {"checkpoints", 0, "DIR", "the folder for these, which must be empty or not there; default checkpoints"},
     {"from", 0, "CHECKPOINT|CYCLE",
-     "go on from this checkpoint of the launch file; a number is of --timeline and --pipeline: begin at this cycle of "
-     "the run"},
-    {"cold", 0, NULL, "of a checkpoint take memory alone, so that it serves on any machine: caches are empty"},
-    {"to", 0, "CYCLE", "of --timeline and --pipeline: end before this cycle"},
-    {"sm", 0, "N", "of --timeline and --pipeline: only this SM"},
-    {"block", 0, "N", "of --timeline and --pipeline: only this block of the grid"},
+     "continue from this checkpoint of the launch file; with --timeline and --pipeline a number is the cycle at which "
+     "they begin"},
+    {"cold", 0, NULL, "take only memory from a checkpoint and begin with empty caches, which works on any machine"},
+    {"to", 0, "CYCLE", "for --timeline and --pipeline: end before this cycle"},
+    {"sm", 0, "N", "for --timeline and --pipeline: only this SM"},
+    {"block", 0, "N", "for --timeline and --pipeline: only this block of the grid"},
     OPTION_ENERGY,
     {"predict-threads", 0, NULL,
-     "in time, on one host thread: measure what the parts of the machine take, and say what 4, 16, 64 and 256 host "
-     "threads would gain"},
+     "in time, on one host thread: measure the host time of each part of the machine, and estimate the gain of 4, 16, "
+     "64 and 256 host threads"},
     {"max-cycles", 0, "N", "in time: give a launch up after N cycles; 0: never"},
     {"max-instructions", 0, "N", "functional: give a launch up after N warp instructions; 0: never"},
     {"seed", 0, "N", "seed of random fills that give none, and of --sample; default 1"},
     {"lines", 0, "N", "source lines to show; default 8"},
     {"quiet", 'q', NULL, "show errors and what the kernel printed, no summary"},
-    {"verbose", 'v', NULL, "say what is being done"},
+    {"verbose", 'v', NULL, "report each step"},
     OPTION_END,
 };
 

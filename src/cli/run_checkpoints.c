@@ -47,10 +47,9 @@ enum status run_checkpoints_read(struct arguments *arguments, struct run_checkpo
     if (status)
         return status;
     if (typed && !checkpoints->every)
-        return report_add(report, STATUS_INVALID,
-                          "--checkpoints is the folder of --checkpoint-every N, which is not given");
+        return report_add(report, STATUS_INVALID, "--checkpoints needs --checkpoint-every N, which is not given");
     if (arguments_has(arguments, "checkpoint-every") && !checkpoints->every)
-        return report_add(report, STATUS_INVALID, "--checkpoint-every: after 0 launches there is no checkpoint");
+        return report_add(report, STATUS_INVALID, "--checkpoint-every takes a number of launches from 1 on, not 0");
     return checkpoints->every ? run_checkpoints_folder(arguments, "checkpoints", checkpoints->typed,
                                                        &checkpoints->writer.folder, report)
                               : STATUS_OK;

@@ -54,7 +54,7 @@ static enum status read_window(struct run_command *s, struct report *report) {
                                       &values[i], report);
         if (!status && !s->is_watched && is_given)
             status =
-                report_add(report, STATUS_INVALID, "--%s is of --timeline and --pipeline; neither is given", limits[i]);
+                report_add(report, STATUS_INVALID, "--%s needs --timeline or --pipeline; neither is given", limits[i]);
     }
     s->window = (struct timeline_window){.from = values[0],
                                          .to = values[1],
@@ -65,7 +65,8 @@ static enum status read_window(struct run_command *s, struct report *report) {
     if (status || !s->is_watched)
         return status;
     if (!s->run_options.in_time)
-        return report_add(report, STATUS_INVALID, "a functional run has no time to draw; leave out --functional");
+        return report_add(report, STATUS_INVALID,
+                          "--timeline and --pipeline need a run in time; leave out --functional");
     if (s->variants > 1)
         return report_add(report, STATUS_INVALID,
                           "--timeline and --pipeline are for one machine, not for lists of values");
@@ -80,13 +81,14 @@ static enum status read_traces(struct run_command *s, struct report *report) {
         return STATUS_OK;
     const char *option = to ? "trace" : "replay";
     if (to && from)
-        return report_add(report, STATUS_INVALID, "--trace and --replay: a run is recorded or replayed");
+        return report_add(report, STATUS_INVALID,
+                          "--trace and --replay: leave one out; a run is either recorded or replayed");
     if (!s->run_options.in_time)
-        return report_add(report, STATUS_INVALID, "--%s is of runs in time; leave out --functional", option);
+        return report_add(report, STATUS_INVALID, "--%s needs a run in time; leave out --functional", option);
     if (to && s->variants > 1)
         return report_add(report, STATUS_INVALID, "--trace is for one machine, not for lists of values");
     if (from && arguments_has(s->arguments, "dump"))
-        return report_add(report, STATUS_INVALID, "--dump: a run that is replayed computes nothing");
+        return report_add(report, STATUS_INVALID, "--dump: a replayed run computes no values; leave out --replay");
     s->trace_to.arena = arena;
     s->run_options.trace_to = to ? &s->trace_to : NULL;
     s->run_options.trace_from = from ? &s->trace_from : NULL;
@@ -99,7 +101,7 @@ static enum status read_prediction(struct run_command *s, struct report *report)
         return STATUS_OK;
     if (!s->run_options.in_time || s->is_watched || s->variants > 1)
         return report_add(report, STATUS_INVALID,
-                          "--predict-threads: measures one run in time; leave out --functional, --timeline, --pipeline "
+                          "--predict-threads measures one run in time; leave out --functional, --timeline, --pipeline "
                           "and lists of values");
     s->run_options.meter = &s->meter;
     return STATUS_OK;
@@ -129,14 +131,16 @@ static enum status read_checkpoints(struct run_command *s, struct report *report
     if (from)
         status = launch_file_from(&s->file, from, s->run_options.files, &s->arguments->arena, report);
     if (!status && arguments_has(s->arguments, "cold") && !s->file.checkpoint)
-        status = report_add(report, STATUS_INVALID,
-                            "--cold is of checkpoints: neither --from nor the launch file names one");
+        status =
+            report_add(report, STATUS_INVALID,
+                       "--cold needs a checkpoint: give --from CHECKPOINT, or the key 'checkpoint' in the launch file");
     s->file.cold |= arguments_has(s->arguments, "cold");
     if (!status && arguments_has(s->arguments, "checkpoint-every") && s->variants > 1)
         status = report_add(report, STATUS_INVALID, "--checkpoint-every is for one machine, not for lists of values");
     if (!status && arguments_has(s->arguments, "checkpoint-every") && s->run_options.trace_from)
-        status = report_add(report, STATUS_INVALID,
-                            "--checkpoint-every: a run that is replayed computes nothing, and memory stays as it was");
+        status = report_add(
+            report, STATUS_INVALID,
+            "--checkpoint-every: a replayed run computes no values, so there is no memory to keep; leave out --replay");
     return status ? status : run_checkpoints_read(s->arguments, &s->checkpoints, report);
 }
 
@@ -179,7 +183,7 @@ enum status run_read(struct run_command *s, struct report *report) {
         return report_add(report, STATUS_INVALID, "%s is for one machine; with lists of values use -o FILE.json",
                           s->to_stdout ? "-o -" : "--dump");
     if (s->energy && !s->run_options.in_time)
-        return report_add(report, STATUS_INVALID, "--energy: a functional run has no time, and so no energy");
+        return report_add(report, STATUS_INVALID, "--energy needs a run in time; leave out --functional");
     status = arguments_number(arguments, "seed", 1, (UINT64_C(1) << 53) - 1, &s->run_options.seed, report);
     if (!status)
         status = arguments_number(arguments, "lines", 8, 1000000, &s->lines, report);

@@ -7,10 +7,7 @@
 #include "result/sample.h"
 
 #define OPTION_SAMPLE                                                                                                  \
-    {                                                                                                                  \
-        "sample", 0, "error=N%",                                                                                       \
-            "in time only as many launches as tell the cycles of all within N %, the others without"                   \
-    }
+    { "sample", 0, "error=N%", "estimate the cycles of all launches within N % from the few that are timed" }
 
 void sample_print(const struct result_sample *sample, FILE *to);
 

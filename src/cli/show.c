@@ -132,9 +132,8 @@ const struct command command_show = {
     .text = "FILE is a module (.ptx, .sass, .cubin, .fatbin, .cl, .cu), '-' for PTX on standard input, or a launch "
             "file (.yaml). "
             "Nothing is run. docs/show.md says more.",
-    .manual = "What --isa prints can be run as a .sass file, what --cubin writes as a .cubin file. With --set "
-              "isa=sm_86 and the "
-              "like PTX is shown as what ptxas makes of it; docs/native.md.",
+    .manual = "The output of --isa can be run as a .sass file, that of --cubin as a .cubin file. With --set isa=sm_86 "
+              "and the like, the code that ptxas makes of PTX is shown; see docs/native.md.",
     .examples = "heddle show examples/collatz --cfg\n"
                 "heddle show examples/saxpy --dot | dot -Tsvg > saxpy.svg",
     .options = options_table,

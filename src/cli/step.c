@@ -23,7 +23,7 @@ static const struct option options[] = {
     {"limit", 0, "N", "issues to keep; default 2000"},
     {"others", 0, NULL, "plain lines: what every warp that did not issue waits for, too"},
     {"html", 0, "FILE", "write one page with a slider, for a browser"},
-    {"svg", 0, "FILE", "draw them as one picture: lanes across, issues downwards; '-' is standard output"},
+    {"svg", 0, "FILE", "draw the issues as one picture: lanes across, issues downwards; '-' is standard output"},
     OPTION_GPU,
     OPTION_SET,
     OPTION_DIVERGENCE,
@@ -159,10 +159,10 @@ const struct command command_step = {
     .name = "step",
     .operands = "LAUNCH",
     .summary = "Watch warps diverge and reconverge, issue by issue",
-    .text = "On a terminal: one issue at a time, by keys; into a file or pipe: a line each. What is shown: PC, source "
-            "line and instruction, active lanes, where they go, what the divergence mechanism holds, and what the "
-            "other warps wait for (into a pipe with --others). Lanes of a group with threads of several warps show "
-            "each one's warp. docs/step.md says more.",
+    .text = "On a terminal: one issue at a time, by keys; into a file or pipe: a line each. Each issue shows PC, "
+            "source line and instruction, active lanes, where they go, the state of the divergence mechanism, and what "
+            "the other warps wait for (into a pipe only with --others). In groups of several warps' threads, each lane "
+            "shows its warp. docs/step.md says more.",
     .examples = "heddle step examples/collatz --warp 0\n"
                 "heddle step examples/collatz --divergence dwf --html collatz.html\n"
                 "heddle step examples/collatz --warp 0 --limit 40 --svg collatz.svg",

@@ -13,8 +13,9 @@
 #include "cli/table.h"
 
 static const struct option options[] = {
-    {"size", 0, "test|medium|paper", "well under a second, up to a minute, or what the document ran; default test"},
-    {"seed", 0, "N", "draw another input of the same kind, at another place of memory; default 1"},
+    {"size", 0, "test|medium|paper",
+     "well under a second, up to a minute, or the size of the published study; default test"},
+    {"seed", 0, "N", "make another random input of the same kind, at other addresses; default 1"},
     {"functional", 0, NULL, "run without time: what instructions do, and nothing of when"},
     OPTION_GPU,
     OPTION_SET,
@@ -197,7 +198,7 @@ static int suite_main(struct arguments *arguments) {
 
 const struct command command_suite = {
     .name = "suite",
-    .summary = "The shipped workloads: OpenCL programs that check their own results",
+    .summary = "Run the shipped workloads: OpenCL programs that check their own results",
     .text = "A workload generates its input, runs on the simulated GPU, and compares with a result computed on the "
             "host; the exit status is 1 when it is wrong. With --backend workloads run side by side as points of a "
             "sweep, and their results stay in the store; --store, --jobs and the options behind it belong to that, as "

@@ -21,7 +21,7 @@ static const struct option options[] = {
     {"size", 0, "test|medium|paper", "size of workloads, whatever the file says"},
     {"part", 0, "N", "FILE is an experiment of 'heddle repro': the N-th sweep of its list 'run'"},
     {"output", 'o', "FILE",
-     "of 'collect': table.csv, table.sqlite, or '-' for CSV on standard output; of 'report': page.html"},
+     "for 'collect': table.csv, table.sqlite, or '-' for CSV on standard output; for 'report': page.html"},
     {"quiet", 'q', NULL, "no progress, no summary"},
     OPTION_END,
 };
@@ -30,12 +30,13 @@ enum { PLAN, RUN, RESUME, STATUS, COLLECT, REPORT, POINT, TASK, VERBS };
 
 static const struct verb verbs[VERBS + 1] = {
     [PLAN] = {"plan", "FILE",
-              "check every configuration; how many points there are, are stored, and how long the rest may take"},
+              "check every configuration; show how many points there are, how many are stored, and an estimate of the "
+              "time for the rest"},
     [RUN] = {"run", "FILE",
-             "run what the store does not have, in processes of this computer or as array jobs of Slurm; after an "
-             "interruption or a kill the same command goes on where it was"},
-    [RESUME] = {"resume", "FILE", "go on as 'run' was last told for Slurm"},
-    [STATUS] = {"status", "FILE", "how it stands, how long it may take yet, and why points failed"},
+             "run the points that the store lacks, in processes of this computer or as array jobs of Slurm; after an "
+             "interruption the same command resumes"},
+    [RESUME] = {"resume", "FILE", "resume with the options that 'run' last had for Slurm"},
+    [STATUS] = {"status", "FILE", "show progress, the estimated time left, and why points failed"},
     [COLLECT] = {"collect", "FILE", "make one table of all results, a row for each point"},
     [REPORT] = {"report", "FILE",
                 "make one page: any two keys as axes, any measure, the Pareto front against hardware bits"},
@@ -353,13 +354,13 @@ static int sweep_main(struct arguments *arguments) {
 
 const struct command command_sweep = {
     .name = "sweep",
-    .summary = "Many configurations of many programs, each run once and kept",
-    .text = "FILE says which workloads or launch files run on which machines, with which keys as lists, ranges, zips "
-            "and exclusions; docs/sweeps.md. Each configuration is run once and its result kept in the store.",
+    .summary = "Run many configurations of many programs, each once, and keep the results",
+    .text = "FILE names workloads or launch files, machines, and keys with lists or ranges of values, zipped or "
+            "excluded; see docs/sweeps.md. Each configuration is run once and its result kept in the store.",
     .verbs = verbs,
-    .manual = "With --backend slurm the store is in a folder that all computers of the cluster have. --memory makes a "
-              "point fail that needs more; with Slurm it is sbatch's --mem too. Tasks are packed by estimate, smaller "
-              "where processors would be idle.",
+    .manual = "With --backend slurm the store must be in a folder that all computers of the cluster share. A point "
+              "that needs more than --memory fails; with Slurm it is sbatch's --mem too. Points are packed into tasks "
+              "by estimated time, into smaller ones where processors would be idle.",
     .examples = "heddle sweep plan study.yaml\n"
                 "heddle sweep run study.yaml -j 8\n"
                 "heddle sweep collect study.yaml -o study.sqlite\n"

@@ -12,12 +12,11 @@
 #include "cli/top.h"
 
 static const struct option options[] = {
-    {"once", 0, NULL, "show it once; so it is where standard output is no terminal"},
+    {"once", 0, NULL, "show the table once, as when standard output is no terminal"},
     {"json", 0, NULL,
-     "a JSON object for each run, one on a line; without --once again whenever a run tells, until those that run now "
-     "have ended"},
-    {"report", 0, "RUN", "write the result file of what this run has done so far, and go; the run goes on"},
-    {"output", 'o', "FILE", "of --report and the key r; default heddle-PID.json; '-' is standard output"},
+     "one JSON object per run and line; without --once also at every update, until the runs of now have ended"},
+    {"report", 0, "RUN", "write a result file of this run's work so far; the run continues"},
+    {"output", 'o', "FILE", "for --report and the key r; default heddle-PID.json; '-' is standard output"},
     OPTION_END,
 };
 
@@ -164,7 +163,7 @@ static int once(struct top *top, bool json) {
     else if (shown_count(top))
         print_runs(top, false, stdout);
     else
-        puts("nothing runs that has run for half a second");
+        puts("no run is under way (one appears half a second after it begins)");
     return 0;
 }
 
@@ -196,7 +195,7 @@ static int report_one(struct top *top, const char *typed, struct report *report)
         found = &top->runs.items[i];
     }
     if (!found)
-        status = report_add(report, STATUS_INVALID, "no run of that number or name runs: '%s'; 'heddle top' shows all",
+        status = report_add(report, STATUS_INVALID, "no run has the number or name '%s'; 'heddle top' lists the runs",
                             typed);
     if (!status)
         status = write_report(top, found, &path, report);
@@ -219,7 +218,8 @@ static void draw(const struct top *top) {
     if (table.to)
         print_runs(top, true, table.to);
     const bool is_whole = output_close(&table);
-    const char *line = is_whole && shown_count(top) ? table.text : "nothing runs that has run for half a second";
+    const char *line =
+        is_whole && shown_count(top) ? table.text : "no run is under way (one appears half a second after it begins)";
     for (size_t length; *line; line += length + (line[length] == '\n')) {
         length = strcspn(line, "\n");
         draw_line(line, length);
@@ -308,17 +308,16 @@ static int top_main(struct arguments *arguments) {
 const struct command command_top = {
     .name = "top",
     .operands = "[RUN...]",
-    .summary = "What runs on this computer, and how far it is",
-    .text =
-        "Shows every 'heddle run', 'heddle exec' and 'heddle sweep' of yours on this computer that has run for half "
-        "a second: launches, blocks or points done, counters, the time it takes yet. RUN is the number or the name "
-        "of one. On a terminal the table is renewed every second; the arrows choose a run, r writes a report of "
-        "what it has done so far, q ends.",
+    .summary = "Show the runs on this computer and their progress",
+    .text = "Shows every 'heddle run', 'heddle exec' and 'heddle sweep' of yours on this computer that has run for "
+            "half a second: launches, blocks or points done, counters, the time left. RUN is the number or the name of "
+            "one. On a terminal the table is updated every second; the arrow keys choose a run, r writes a report of "
+            "its work so far, q ends.",
     .manual = "A run listens on a socket, PID.sock, in the folder heddle of $XDG_RUNTIME_DIR, or else in "
-              "/tmp/heddle-UID, which only you can open; HEDDLE_LIVE=DIR chooses another folder, HEDDLE_LIVE=off "
-              "none. docs/top.md says what can be asked there.\n"
+              "/tmp/heddle-UID, which only you can open; HEDDLE_LIVE=DIR chooses another folder, and HEDDLE_LIVE=off "
+              "turns the socket off. docs/top.md describes the requests.\n"
               "The report is the result file that the run would write if it were interrupted now, with \"complete\": "
-              "false. It is made in a copy of the process, and at most every five seconds.",
+              "false. A copy of the process makes it, at most every five seconds.",
     .examples = "heddle top\n"
                 "heddle top --once --json\n"
                 "heddle top --report train.yaml -o so-far.json",

@@ -168,7 +168,7 @@ void top_close(struct top_runs *runs) {
 
 static enum status refused(const struct top_run *run, const json_t *root, struct report *report) {
     const char *why = json_string_value(json_object_get(root, "error"));
-    return why ? report_add(report, STATUS_INVALID, "%ld gives no report: %s", (long)run->pid, why) : STATUS_OK;
+    return why ? report_add(report, STATUS_INVALID, "run %ld gives no report: %s", (long)run->pid, why) : STATUS_OK;
 }
 
 enum status top_report(const struct top_run *run, struct arena *arena, char **text, size_t *length,
@@ -194,8 +194,8 @@ enum status top_report(const struct top_run *run, struct arena *arena, char **te
     if (!json_is_object(root)) {
         json_decref(root);
         return report_add(report, STATUS_SYSTEM,
-                          "%ld gave no whole report: it has ended, is not between two steps of a launch, or was asked "
-                          "a moment ago",
+                          "run %ld gave no report: it has ended, it cannot stop at this point, or it gave one a moment "
+                          "ago; try again",
                           (long)run->pid);
     }
     const enum status status = refused(run, root, report);

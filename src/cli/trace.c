@@ -12,19 +12,17 @@
 
 static const struct verb verbs[] = {
     {"import", "KERNELSLIST|FOLDER",
-     "make of a trace in Accel-Sim's format a launch file, a listing of its kernels and a trace to be replayed"},
+     "turn a trace in Accel-Sim's format into a launch file, a listing of its kernels and a trace to replay"},
     {"export", "LAUNCH",
-     "run a launch file in time and write what its warps do in Accel-Sim's format; of native code of sm_75 to sm_90 "
-     "(such "
-     "as --set isa=native makes), and of what was imported"},
-    {"info", "FILE", "what a trace holds: kernels, blocks, warps, issues, accesses and how much memory they touch"},
+     "run a launch file in time and write its trace in Accel-Sim's format; for native code of sm_75 to sm_90 (such as "
+     "--set isa=native makes) and imported traces"},
+    {"info", "FILE", "show what a trace holds: kernels, blocks, warps, issues, accesses and the memory they touch"},
     {NULL, NULL, NULL},
 };
 
 static const struct option options[] = {
-    {"output", 'o', "FOLDER",
-     "import, export: write into this folder, which is made; of what is imported its name is that of the files"},
-    {"replay", 0, "FILE", "export: the warps do what this trace says, as in heddle run"},
+    {"output", 'o', "FOLDER", "import, export: the new folder to write; imported files take its name"},
+    {"replay", 0, "FILE", "export: replay this trace, as in heddle run"},
     OPTION_GPU,
     OPTION_SET,
     OPTION_END,
@@ -115,8 +113,7 @@ static enum status import_all(struct arguments *arguments, const char *from, str
     struct accel_import import = {.from = from, .name = file_name(folder), .arena = arena};
     if (!is_plain(import.name))
         return report_add(report, STATUS_INVALID,
-                          "-o: '%s' gives the files their name, which has letters, digits, '.', '_' and '-'",
-                          import.name);
+                          "-o: '%s' names the files too; use only letters, digits, '.', '_' and '-'", import.name);
     enum status status = accel_import(&import, report);
     if (!status)
         status = write_import(&import, folder, report);
@@ -247,12 +244,12 @@ static int trace_main(struct arguments *arguments) {
 
 const struct command command_trace = {
     .name = "trace",
-    .summary = "Say what a trace holds, and exchange traces with Accel-Sim",
+    .summary = "Show what a trace holds, and exchange traces with Accel-Sim",
     .verbs = verbs,
-    .text = "Traces of Heddle's own are made by 'heddle run --trace' and replayed by 'heddle run --replay'. Those of "
-            "Accel-Sim's tracer, of programs that ran on a GPU, are imported first: opcodes are told by the tables "
-            "for sm_70 to sm_90 and a list for older ones, and one that is in neither is refused by name and line. "
-            "docs/traces.md says what is replayed of them, and what they cannot say.",
+    .text = "Traces of Heddle's own are made by 'heddle run --trace' and replayed by 'heddle run --replay'. Traces "
+            "that Accel-Sim's tracer made on a GPU are imported first: opcodes are looked up in the tables for sm_70 "
+            "to sm_90 and in a list for older GPUs; an unknown one is refused by name and line. docs/traces.md says "
+            "what is replayed, and what such traces cannot tell.",
     .examples = "heddle trace import traces/vectoradd -o vectoradd\n"
                 "heddle trace info vectoradd/vectoradd.trace\n"
                 "heddle run vectoradd --replay vectoradd/vectoradd.trace --gpu v100,gtx480\n"

@@ -68,7 +68,9 @@ const struct command command_why = {
     .summary = "Show what holds a launch back: repeat it with one ideal part of the machine at a time",
     .text = "Runs a launch file as the machine is, and again with a perfect L1, a perfect L2, a perfect DRAM, "
             "infinite bandwidth, memory without latency, no divergence, unlimited MSHRs, barriers that cost nothing, "
-            "more warps, and shared memory without bank conflicts, on all processors. Shows what each would gain, in "
+            "registers and shared memory for all blocks, no spills, more warps, and shared memory without bank "
+            "conflicts, on all "
+            "processors. Shows what each would gain, in "
             "which order to act, and at which source lines. docs/why.md says what each part is.",
     .examples =
         "heddle why examples/matmul\n"

@@ -125,9 +125,55 @@ static void print_units(const struct why *why, struct arena *arena, FILE *to) {
         0, to);
 }
 
+/* What was decided when the kernel was compiled, where a run without it says that it costs time. */
+static void print_limits(const struct why *why, struct arena *arena, FILE *to) {
+    static const unsigned parts[WHY_LIMITS] = {IDEAL_registers, IDEAL_room};
+    for (unsigned i = 0; i < WHY_LIMITS; i++) {
+        const struct why_limit *limit = &why->limits[i];
+        const struct why_part *part = &why->parts[parts[i]];
+        if (!limit->launches || part->status || part->gain < WHY_LEAST_GAIN)
+            continue;
+        const char *takes =
+            i ? arena_printf(arena, "%s bytes of shared memory a block", with_commas(arena, limit->takes))
+              : arena_printf(arena, "%u registers a thread", limit->takes);
+        fputc('\n', to);
+        text_wrap(
+            arena_printf(arena,
+                         "A limit from compile time: kernel '%s' takes %s, so that %u warps are resident in an SM; "
+                         "without that limit %u would be, and then %s would be the limit. For want of them %.0f %% "
+                         "of the time is lost.",
+                         limit->kernel, takes, limit->warps, limit->without, limit->next, 100 * part->gain),
+            0, to);
+    }
+}
+
+static void print_spills(const struct why *why, struct arena *arena, FILE *to) {
+    const struct why_spills *spills = &why->spills;
+    const struct why_part *part = &why->parts[IDEAL_spills];
+    const uint64_t spilled = spills->of_kind[WHY_LOCAL_SPILL];
+    const double share = spills->instructions ? (double)spilled / (double)spills->instructions : 0;
+    if (!spilled || (share < WHY_LEAST_GAIN && (part->status || part->gain < WHY_LEAST_GAIN)))
+        return;
+    const char *costs =
+        part->status ? ""
+                     : arena_printf(arena, " Without them the launch would take %.0f %% less time.", 100 * part->gain);
+    fputc('\n', to);
+    text_wrap(
+        arena_printf(arena,
+                     "Registers spill: %.1f %% of the warp instructions store to local memory what found no register, "
+                     "or load it again, most at %s:%u in kernel '%s' with %u registers a thread; %.0f %% of the "
+                     "transactions of local and global memory are theirs.%s",
+                     100 * share, lines_file_name(why->base->module, spills->file), spills->line, spills->kernel,
+                     spills->registers,
+                     spills->transactions ? 100 * (double)spills->spilled / (double)spills->transactions : 0.0, costs),
+        0, to);
+}
+
 void why_print(const struct why *why, unsigned lines, struct arena *arena, FILE *to) {
     print_table(why, arena, to);
     print_grid(why, arena, to);
     print_units(why, arena, to);
+    print_limits(why, arena, to);
+    print_spills(why, arena, to);
     print_acts(why, lines, arena, to);
 }

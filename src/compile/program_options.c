@@ -40,7 +40,7 @@ static enum status add_arch(struct reader *r, const char *word, const char *text
     const unsigned number = arch_number(text);
     if (!number)
         return reader_refuse(r, word,
-                             arena_printf(r->arena, "'%s' is no architecture such as sm_75 or compute_75", text));
+                             arena_printf(r->arena, "'%s' is not an architecture such as sm_75 or compute_75", text));
     if (r->arch_count < sizeof r->archs / sizeof *r->archs)
         r->archs[r->arch_count++] = number;
     return STATUS_OK;

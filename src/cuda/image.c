@@ -70,7 +70,7 @@ static enum status read_fatbins(const struct runtime *cuda, struct image *image,
                                 struct report *report) {
     struct fatbin_wish wish = image_wish(cuda);
     if (!image->fatbins[0])
-        return report_add(report, STATUS_INVALID, "the program registers something that is no fat binary");
+        return report_add(report, STATUS_INVALID, "the program registers data that is not a fat binary");
     if (image->linked && wish.sm && fatbin_bytes(image->linked) &&
         !fatbin_read(image->linked, fatbin_bytes(image->linked), &wish, &image->arena, out, NULL))
         return STATUS_OK;

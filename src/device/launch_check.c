@@ -24,13 +24,13 @@ static enum status check_cluster(const struct device *device, const struct launc
                               (unsigned)required_side(kernel, 2));
         if (launch->grid[i] % side)
             return report_add(report, STATUS_INVALID,
-                              "kernel '%s': %u blocks of the grid are no multiple of the %u of a cluster", name,
+                              "kernel '%s': the grid's %u blocks are not a multiple of the cluster's %u", name,
                               (unsigned)launch->grid[i], (unsigned)side);
         blocks = blocks > UINT32_MAX ? blocks : blocks * side;
     }
     if (kernel->needs_cluster && !launch->cluster[0])
         return report_add(report, STATUS_INVALID,
-                          "kernel '%s' is .explicitcluster: the launch has to say which clusters it has", name);
+                          "kernel '%s' is .explicitcluster: the launch must give a cluster size", name);
     if (blocks == 1)
         return STATUS_OK;
     if (blocks > machine->cluster_blocks || (kernel->max_cluster_blocks && blocks > kernel->max_cluster_blocks))
@@ -128,7 +128,7 @@ static enum status check_mechanism(const struct device *device, const struct lau
         repeats = launch->trace_to ? "--trace" : "--replay";
     if (repeats)
         return report_add(report, STATUS_INVALID,
-                          "%s: with divergence.mechanism=%s the way of a warp depends on time, and cannot be repeated",
+                          "%s: with divergence.mechanism=%s a warp's path depends on time, and cannot be repeated",
                           repeats, mechanism->name);
     return divergence_check(device->mechanism, program_module(launch->program),
                             machine_own_params(device->machine, OWN_MECHANISM), report);
@@ -158,8 +158,8 @@ enum status launch_check_program(const struct device *device, const struct launc
                                  struct report *report) {
     if (program_module(launch->program)->is_traced && !launch->trace_from)
         return report_add(report, STATUS_INVALID,
-                          "kernel '%s' comes from a trace, which says where it went and not what it computes: give the "
-                          "trace (--replay FILE), in time",
+                          "kernel '%s' comes from a trace, which has its control flow but not what it computes: replay "
+                          "the trace (--replay FILE), in time",
                           launch->kernel->name);
     if (launch->kernel->refused)
         return report_add(report, STATUS_INVALID, "kernel '%s' has instructions that are not executed:\n%s",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/lowered.h"
 
+#include <string.h>
+
 #include "compile/fatbin.h"
 #include "isa/address.h"
 #include "lower/lower.h"
@@ -90,6 +92,14 @@ enum status lowered_listing(const struct module *module, struct arena *arena, co
     return status;
 }
 
+/* Where what registers do not hold begins in local memory: no file says it. */
+static void keep_spills(struct module *module, const struct native_program *program) {
+    for (unsigned i = 0; i < program->kernel_count; i++)
+        for (unsigned k = 0; k < module->function_count; k++)
+            if (strcmp(module->functions[k]->name, program->kernels[i].name) == 0)
+                module->functions[k]->spills_from = program->kernels[i].spills_from;
+}
+
 /* Kernels are called and launched as those they were made from. */
 static void keep_interface(struct module *module, const struct module *from) {
     for (unsigned i = 0; i < module->function_count; i++) {
@@ -144,6 +154,7 @@ static enum status through_file(struct native_program *program, struct report *r
         return status;
     for (unsigned i = 0; i < read.kernel_count; i++) {
         read.kernels[i].line = program->kernels[i].line;
+        read.kernels[i].spills_from = program->kernels[i].spills_from;
         for (uint32_t k = 0; k < read.kernels[i].code_count; k++)
             read.kernels[i].code[k].line = program->kernels[i].code[k].line;
     }
@@ -165,6 +176,7 @@ enum status lowered_load(const struct module *module, const struct lowered_optio
     if (status == STATUS_OK) {
         (*out)->name = arena_strdup(&(*out)->arena, module->name);
         keep_interface(*out, module);
+        keep_spills(*out, &program);
     }
     native_free(&program);
     return status;

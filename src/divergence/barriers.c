@@ -95,7 +95,7 @@ static uint64_t barriers_start(void *control, unsigned number, uint32_t pc, uint
     warp->running = warp->slice = 0;
     warp->moved = false;
     warp->used = 0;
-    warp->paths[0] = (struct barriers_path){.pc = pc, .lanes = lanes, .inner = NONE};
+    warp->paths[0] = (struct barriers_path){.pc = pc, .lanes = lanes, .inner = NO_BARRIER};
     warp->label = (struct label_state){0};
     if (self->label && lanes)
         barriers_set_moved(warp, &warp->paths[0]);
@@ -161,7 +161,7 @@ static bool barriers_offer(void *control, unsigned number, struct group *out) {
         return false;
     const struct barriers_path *path = &warp->paths[warp->running];
     uint32_t stop = self->ends[path->pc];
-    if (path->inner != NONE && warp->registers[path->inner].depth == path->depth) {
+    if (path->inner != NO_BARRIER && warp->registers[path->inner].depth == path->depth) {
         const uint32_t meets = warp->registers[path->inner].pc;
         stop = meets > path->pc && meets < stop ? meets : stop;
     }
@@ -193,11 +193,11 @@ static uint32_t side_of(const struct executed *executed, uint32_t rest, uint32_t
  * lanes that meet only at its end need none. */
 static void part(struct barriers *self, struct barriers_warp *warp, struct barriers_meeting meeting) {
     struct barriers_path *path = &warp->paths[warp->running];
-    const struct barriers_register *inner = path->inner == NONE ? NULL : &warp->registers[path->inner];
+    const struct barriers_register *inner = path->inner == NO_BARRIER ? NULL : &warp->registers[path->inner];
     if ((meeting.pc == NO_PC && !meeting.depth) || (inner && inner->pc == meeting.pc && inner->depth == meeting.depth))
         return;
     const uint8_t number = barriers_set_register(self, warp, path->lanes, meeting, path->inner);
-    path->inner = number == NONE ? path->inner : number;
+    path->inner = number == NO_BARRIER ? path->inner : number;
     barriers_set_moved(warp, path);
 }
 
@@ -238,17 +238,17 @@ static void go(struct barriers *self, struct barriers_warp *warp, const struct e
 
 /* The innermost register of a path that has returned from the function where its lanes were to meet: they never will. */
 static unsigned left_behind(const struct barriers_warp *warp, const struct barriers_path *path) {
-    if (path->state != MOVED || path->inner == NONE)
-        return NONE;
+    if (path->state != MOVED || path->inner == NO_BARRIER)
+        return NO_BARRIER;
     const struct barriers_register *reg = &warp->registers[path->inner];
-    return reg->pc != NO_PC && reg->depth > path->depth ? path->inner : NONE;
+    return reg->pc != NO_PC && reg->depth > path->depth ? path->inner : NO_BARRIER;
 }
 
 static void leave_function(struct barriers *self, struct barriers_warp *warp) {
     for (unsigned i = 0; i < warp->count;) {
         struct barriers_path *path = &warp->paths[i];
         const unsigned number = left_behind(warp, path);
-        if (number == NONE) {
+        if (number == NO_BARRIER) {
             i++;
             continue;
         }
@@ -289,7 +289,7 @@ static uint64_t barriers_issued(void *control, unsigned number, const struct gro
     struct barriers_meeting meeting = {self->code[executed->pc].reconverge, depth};
     /* alone it has all the time, and only what it parts with counts: not how much of a run is told at once */
     warp->slice = warp->count == 1 ? 1 : warp->slice + executed->pc + 1 - path->pc;
-    if (path->inner != NONE || self->label) /* else it meets nobody */
+    if (path->inner != NO_BARRIER || self->label) /* else it meets nobody */
         barriers_set_moved(warp, path);
     if (self->label && self->label->removed[executed->pc])
         meeting.pc = self->label->behind;
@@ -383,7 +383,7 @@ static struct group_row path_row(const struct barriers *self, const struct barri
     else if (state == MOVED && self->label &&
              label_is_at(self->label, &warp->label, path->pc, path->depth, path->lanes))
         state = AT_LABEL;
-    const uint32_t until = path->inner == NONE ? NO_PC : warp->registers[path->inner].pc;
+    const uint32_t until = path->inner == NO_BARRIER ? NO_PC : warp->registers[path->inner].pc;
     return (struct group_row){i == warp->running && state <= MOVED ? "runs" : words[state], path->pc, until,
                               path->lanes, NULL};
 }

@@ -8,7 +8,7 @@
 #include "simt/label.h"
 
 enum { REGISTERS = 16 };
-#define NONE UINT8_MAX
+#define NO_BARRIER UINT8_MAX
 
 #define BARRIERS_STATS(STAT, LARGEST)                                                                                  \
     STAT(registers_set, "registers", "convergence barriers set where lanes diverged (BSSY)")                           \
@@ -39,7 +39,7 @@ struct barriers_path {
     uint64_t turn; /* when it began to run, or to be ready: the lowest runs next */
     uint32_t pc, lanes;
     uint32_t depth; /* calls that have not returned */
-    uint8_t inner;  /* the register where its lanes meet next, NONE */
+    uint8_t inner;  /* the register where its lanes meet next, NO_BARRIER */
     uint8_t state;
 };
 
@@ -90,13 +90,13 @@ void barriers_join_moved(struct barriers_warp *warp, uint32_t lanes);
 
 /* BSYNC: is the path where its innermost register is met? */
 static inline bool barriers_has_arrived(const struct barriers_warp *warp, const struct barriers_path *path) {
-    if (path->inner == NONE)
+    if (path->inner == NO_BARRIER)
         return false;
     const struct barriers_register *reg = &warp->registers[path->inner];
     return reg->pc == NO_PC ? path->depth < reg->depth : path->pc == reg->pc && path->depth == reg->depth;
 }
 
-/* A free register for these lanes; NONE: there is none. */
+/* A free register for these lanes; NO_BARRIER: there is none. */
 uint8_t barriers_set_register(struct barriers *self, struct barriers_warp *warp, uint32_t lanes,
                               struct barriers_meeting meeting, uint8_t outer);
 /* BREAK */

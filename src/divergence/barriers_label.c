@@ -6,11 +6,11 @@
  * way they went round within. */
 static void set_behind(struct barriers *self, struct barriers_warp *warp, struct barriers_path *path) {
     const struct barriers_meeting meeting = {self->label->behind, path->depth};
-    const struct barriers_register *inner = path->inner == NONE ? NULL : &warp->registers[path->inner];
+    const struct barriers_register *inner = path->inner == NO_BARRIER ? NULL : &warp->registers[path->inner];
     if ((meeting.pc == NO_PC && !meeting.depth) || (inner && inner->pc == meeting.pc && inner->depth == meeting.depth))
         return;
     const uint8_t number = barriers_set_register(self, warp, path->lanes, meeting, path->inner);
-    path->inner = number == NONE ? path->inner : number;
+    path->inner = number == NO_BARRIER ? path->inner : number;
 }
 
 void barriers_label_move(struct barriers *self, struct barriers_warp *warp, struct barriers_path *path) {

@@ -34,7 +34,7 @@ uint8_t barriers_set_register(struct barriers *self, struct barriers_warp *warp,
     const uint32_t free = ~(uint32_t)warp->used & bits_low(REGISTERS);
     if (!free) {
         self->stats.registers_lacking++;
-        return NONE;
+        return NO_BARRIER;
     }
     const unsigned number = bits_first(free);
     warp->registers[number] =
@@ -75,10 +75,10 @@ void barriers_leave_register(struct barriers *self, struct barriers_warp *warp, 
 }
 
 bool barriers_leave_waited(struct barriers *self, struct barriers_warp *warp, struct barriers_path *path) {
-    uint8_t outermost = NONE;
-    for (uint8_t number = path->inner; number != NONE; number = warp->registers[number].outer)
+    uint8_t outermost = NO_BARRIER;
+    for (uint8_t number = path->inner; number != NO_BARRIER; number = warp->registers[number].outer)
         outermost = warp->registers[number].arrived ? number : outermost;
-    if (outermost == NONE)
+    if (outermost == NO_BARRIER)
         return false;
     const uint32_t lanes = path->lanes;
     uint8_t number = path->inner;

@@ -20,7 +20,7 @@ static uint32_t party_pc(const struct diverge_on_miss *m, unsigned warp, unsigne
 
 static void park(struct diverge_on_miss *m, struct diverge_on_miss_warp *s) {
     s->parked |= UINT32_C(1) << s->running;
-    s->running = NOBODY;
+    s->running = NO_PARTY;
     s->released = false;
     s->waited = 0;
     m->stats.parks++;
@@ -48,7 +48,7 @@ static bool comes_to_parked(struct diverge_on_miss *m, unsigned warp) {
     struct diverge_on_miss_warp *s = &m->warps[warp];
     for (BITS_EACH(other, s->parked)) {
         const unsigned both = diverge_on_miss_join(m, warp, other, s->running);
-        if (both == NOBODY)
+        if (both == NO_PARTY)
             continue;
         s->running = (uint8_t)both;
         park(m, s);
@@ -62,7 +62,7 @@ static bool go_on(struct diverge_on_miss *m, unsigned warp) {
     struct diverge_on_miss_warp *s = &m->warps[warp];
     if (!pdom_depth(m->stacks, diverge_on_miss_stack_of(warp, s->running))) {
         s->used &= ~(UINT32_C(1) << s->running);
-        s->running = NOBODY;
+        s->running = NO_PARTY;
         return false;
     }
     if (!s->released && comes_to_parked(m, warp))
@@ -101,21 +101,21 @@ static bool may_pass(const struct diverge_on_miss *m, unsigned warp, unsigned pa
  * the one with most meetings to come first, those that wait for everyone last. */
 static bool release(struct diverge_on_miss *m, unsigned warp) {
     struct diverge_on_miss_warp *s = &m->warps[warp];
-    unsigned best = NOBODY, best_depth = 0;
+    unsigned best = NO_PARTY, best_depth = 0;
     bool best_gathers = true;
     for (BITS_EACH(party, s->parked)) {
         const bool gathers = m->places[party_pc(m, warp, party)] == PLACE_GATHER;
         const unsigned depth = pdom_depth(m->stacks, diverge_on_miss_stack_of(warp, party));
         if ((!s->waiting || may_pass(m, warp, party)) &&
-            (best == NOBODY || gathers < best_gathers || (gathers == best_gathers && depth > best_depth)))
+            (best == NO_PARTY || gathers < best_gathers || (gathers == best_gathers && depth > best_depth)))
             best = party, best_gathers = gathers, best_depth = depth;
     }
-    if (best == NOBODY)
+    if (best == NO_PARTY)
         return false;
     s->parked &= ~(UINT32_C(1) << best);
     for (BITS_EACH(other, s->parked)) {
         const unsigned both = diverge_on_miss_join(m, warp, best, other);
-        best = both == NOBODY ? best : both;
+        best = both == NO_PARTY ? best : both;
     }
     s->parked &= ~(UINT32_C(1) << best);
     s->running = (uint8_t)best;
@@ -128,7 +128,7 @@ void diverge_on_miss_settle(struct diverge_on_miss *m, unsigned warp) {
     do {
         if (s->asks || s->rejoins)
             return;
-        if (s->running != NOBODY && go_on(m, warp))
+        if (s->running != NO_PARTY && go_on(m, warp))
             return;
     } while ((s->waiting && reactivate(m, warp)) || release(m, warp));
 }
@@ -170,7 +170,7 @@ static void *create(struct arena *arena, const struct divergence_shape *shape) {
 
 static uint64_t start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
     struct diverge_on_miss *m = self;
-    m->warps[warp] = (struct diverge_on_miss_warp){.used = lanes != 0, .running = lanes ? 0 : NOBODY};
+    m->warps[warp] = (struct diverge_on_miss_warp){.used = lanes != 0, .running = lanes ? 0 : NO_PARTY};
     return divergence_pdom.start(m->stacks, diverge_on_miss_stack_of(warp, 0), pc, lanes)
                ? UINT64_C(1) << warp % ISSUE_SLOTS_MAX
                : 0;
@@ -179,7 +179,7 @@ static uint64_t start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
 static bool offer(void *self, unsigned warp, struct group *out) {
     const struct diverge_on_miss *m = self;
     const struct diverge_on_miss_warp *s = &m->warps[warp];
-    if (s->running == NOBODY)
+    if (s->running == NO_PARTY)
         return false;
     divergence_pdom.offer(m->stacks, diverge_on_miss_stack_of(warp, s->running), out);
     out->rejoins = s->rejoins;
@@ -257,7 +257,7 @@ static void where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]) {
 static unsigned show(const void *self, unsigned warp, struct group_row *rows, unsigned most) {
     const struct diverge_on_miss *m = self;
     const struct diverge_on_miss_warp *s = &m->warps[warp];
-    unsigned count = s->running == NOBODY
+    unsigned count = s->running == NO_PARTY
                          ? 0
                          : divergence_pdom.show(m->stacks, diverge_on_miss_stack_of(warp, s->running), rows, most);
     for (unsigned i = 0; i < s->table.count && count < most; i++)

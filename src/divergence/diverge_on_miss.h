@@ -7,7 +7,7 @@
 #include "base/bits.h"
 #include "divergence/divergence.h"
 
-enum { PARTIES = LANES_MAX, TABLE_MAX = 32, NOBODY = PARTIES, SLIP_MOST = 255 };
+enum { PARTIES = LANES_MAX, TABLE_MAX = 32, NO_PARTY = PARTIES, SLIP_MOST = 255 };
 enum diverge_on_miss_all_missed { ALL_MISSED_BLOCK, ALL_MISSED_SLIP };
 enum diverge_on_miss_at_max { AT_MAX_DISABLE, AT_MAX_BLOCK };
 /* What a PC asks of the party that comes to it. */
@@ -127,7 +127,7 @@ static inline uint32_t diverge_on_miss_party_lanes(const struct diverge_on_miss 
 
 /* These lanes of a party go on as one of their own. */
 unsigned diverge_on_miss_split(struct diverge_on_miss *m, unsigned warp, unsigned party, uint32_t lanes);
-/* The two go on together, as the one that is returned; NOBODY: they cannot. */
+/* The two go on together, as the one that is returned; NO_PARTY: they cannot. */
 unsigned diverge_on_miss_join(struct diverge_on_miss *m, unsigned warp, unsigned a, unsigned b);
 
 /* Its entry of that PC; the count: none. */

@@ -133,8 +133,8 @@ uint64_t diverge_on_miss_arrived(void *self, unsigned warp, uint32_t lanes) {
     struct diverge_on_miss *m = self;
     struct diverge_on_miss_warp *s = &m->warps[warp];
     s->ready |= lanes;
-    if (s->running != NOBODY)
+    if (s->running != NO_PARTY)
         return 0;
     diverge_on_miss_settle(m, warp);
-    return s->running == NOBODY ? 0 : UINT64_C(1) << warp % ISSUE_SLOTS_MAX;
+    return s->running == NO_PARTY ? 0 : UINT64_C(1) << warp % ISSUE_SLOTS_MAX;
 }

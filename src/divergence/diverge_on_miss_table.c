@@ -20,7 +20,7 @@ unsigned diverge_on_miss_join(struct diverge_on_miss *m, unsigned warp, unsigned
     struct diverge_on_miss_warp *s = &m->warps[warp];
     if (!pdom_join(m->stacks, diverge_on_miss_stack_of(warp, a), diverge_on_miss_stack_of(warp, b))) {
         if (!pdom_join(m->stacks, diverge_on_miss_stack_of(warp, b), diverge_on_miss_stack_of(warp, a)))
-            return NOBODY;
+            return NO_PARTY;
         const unsigned other = a;
         a = b, b = other;
     }
@@ -56,14 +56,14 @@ void diverge_on_miss_table_add(struct diverge_on_miss *m, unsigned warp, uint32_
     s->waiting |= lanes, s->held |= held, s->ready |= held;
     unsigned party = s->running;
     if (lanes == diverge_on_miss_party_lanes(m, warp, party))
-        s->running = NOBODY;
+        s->running = NO_PARTY;
     else
         party = diverge_on_miss_split(m, warp, party, lanes);
     s->slipped |= UINT32_C(1) << party;
     const uint32_t others = s->slipped & ~(UINT32_C(1) << party);
     for (BITS_EACH(other, others)) {
         const unsigned both = diverge_on_miss_join(m, warp, other, party);
-        party = both == NOBODY ? party : both;
+        party = both == NO_PARTY ? party : both;
     }
     assert(diverge_on_miss_table_used(s) <= m->params->mdt_entries &&
            diverge_on_miss_table_used(s) <= m->params->mcb_entries);
@@ -80,11 +80,11 @@ uint32_t diverge_on_miss_take_back(struct diverge_on_miss *m, unsigned warp, uin
         if (!some)
             continue;
         const unsigned part = some == all ? party : diverge_on_miss_split(m, warp, party, some);
-        if (s->running == NOBODY) {
+        if (s->running == NO_PARTY) {
             s->running = (uint8_t)part;
         } else {
             const unsigned both = diverge_on_miss_join(m, warp, s->running, part);
-            if (both == NOBODY) {
+            if (both == NO_PARTY) {
                 if (part != party)
                     diverge_on_miss_join(m, warp, party, part);
                 continue;

@@ -44,13 +44,13 @@ enum status divergence_check(const struct divergence_ops *mechanism, const struc
         const struct inst *inst = &module->code[pc];
         if (inst->op == OP_BAR && inst->src_count && inst->src[0].kind != OPERAND_IMM)
             status = report_add(report, STATUS_INVALID,
-                                "%s: the number of the barrier is in a register, so that threads which "
-                                "divergence.mechanism=%s groups may name different ones; choose another mechanism",
+                                "%s: the barrier's number is in a register, so threads that divergence.mechanism=%s "
+                                "groups may name different barriers; choose another mechanism",
                                 module_where(module, pc, where, sizeof where), mechanism->name);
         else if (is_of_active_lanes(module, inst) && divergence_needs_time(mechanism, params))
             status = report_add(report, STATUS_INVALID,
-                                "%s: native code counts on lanes that stay together, which divergence.mechanism=%s "
-                                "groups anew at any time; choose another mechanism",
+                                "%s: native code relies on lanes that stay in their warp, but divergence.mechanism=%s "
+                                "forms groups anew; choose another mechanism",
                                 module_where(module, pc, where, sizeof where), mechanism->name);
     }
     return status;

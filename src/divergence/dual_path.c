@@ -228,7 +228,8 @@ static const struct divergence_paths paths = {.most = dual_path_most, .moved = d
 
 const struct divergence_ops divergence_dual_path = {
     .name = "dual-path",
-    .help = "a stack per warp; both sides of the branch that parted last are in flight at once, and reconverge as ever",
+    .help =
+        "a stack per warp; both sides of the branch that diverged last are in flight at once, and reconverge as usual",
     .own.params = params_table,
     .own.params_bytes = sizeof(struct dual_params),
     .own.stats = stats_table,

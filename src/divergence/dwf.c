@@ -153,11 +153,12 @@ static enum status dwf_check(const void *values, struct report *report) {
     const struct dwf_params *params = values;
     enum status status = STATUS_OK;
     if (params->lut_ways && params->lut_entries % params->lut_ways)
-        status = report_add(report, STATUS_INVALID, "dwf.lut_entries=%u is no multiple of dwf.lut_ways=%u",
+        status = report_add(report, STATUS_INVALID, "dwf.lut_entries=%u is not a multiple of dwf.lut_ways=%u",
                             (unsigned)params->lut_entries, (unsigned)params->lut_ways);
     if (params->mheap_lut_ways && params->mheap_lut_entries % params->mheap_lut_ways)
-        status = report_add(report, STATUS_INVALID, "dwf.mheap_lut_entries=%u is no multiple of dwf.mheap_lut_ways=%u",
-                            (unsigned)params->mheap_lut_entries, (unsigned)params->mheap_lut_ways);
+        status =
+            report_add(report, STATUS_INVALID, "dwf.mheap_lut_entries=%u is not a multiple of dwf.mheap_lut_ways=%u",
+                       (unsigned)params->mheap_lut_entries, (unsigned)params->mheap_lut_ways);
     return status;
 }
 

@@ -64,7 +64,10 @@ static uint32_t take_lanes(const struct dwf *dwf, struct formed *formed, const s
         return left;
     }
     left = from & formed->lanes;
-    threads_put(formed->threads, arrival->threads, from & ~left);
+    if (bits_is_power_of_two(from) && !left)
+        formed->threads[bits_first(from)] = arrival->threads[bits_first(from)];
+    else
+        threads_put(formed->threads, arrival->threads, from & ~left);
     formed->lanes |= from;
     return left;
 }
@@ -206,6 +209,12 @@ static void next_arrival(const struct dwf *dwf, const uint16_t *threads, uint32_
     const unsigned first = threads[bits_first(*lanes)];
     const uint32_t pc = dwf->threads.pcs[first], all = *lanes;
     out->block = first / dwf->threads.per_block, out->pc = pc, out->lanes = 0, out->place = FORMED_NONE;
+    if (bits_is_power_of_two(all) && dwf->params.register_file == REGISTERS_LANE_AWARE &&
+        dwf->home[first] == bits_first(all)) {
+        out->lanes = all, *lanes = 0;
+        out->threads = threads;
+        return;
+    }
     if (dwf->params.register_file == REGISTERS_LANE_AWARE && !dwf->params.swizzle &&
         !(all & ~threads_in_place(threads, dwf->threads.warp_size))) { /* most often: what threads have now they keep */
         out->lanes = find_at(dwf, threads, all, pc);

@@ -53,10 +53,10 @@ enum { ORDER_RR, ORDER_FEWEST, ORDER_BEHIND };
 static const struct param_description params_table[] = {
     PARAM_ENTRY(struct dws_params, entries, "dws.entries", U32, "16", "0", "4096", "entries", "warp-split table of an SM: splits beyond the first of each warp; 0: none, the stack alone")
     PARAM_ENTRY(struct dws_params, paths, "dws.paths", U32, "2", "1", "32", "paths", "issue slots of a warp, and so splits that can run at a time")
-    PARAM_ENTRY(struct dws_params, branches, "dws.branches", CHOICE, "short", "none|short|all", "", "", "which branches that part lanes divide a path: those whose post-dominator begins a short block")
+    PARAM_ENTRY(struct dws_params, branches, "dws.branches", CHOICE, "short", "none|short|all", "", "", "which divergent branches divide a path: those whose post-dominator begins a short block")
     PARAM_ENTRY(struct dws_params, short_block, "dws.short_block", U32, "50", "0", "4294967295", "instructions", "of a short block at most")
     PARAM_ENTRY(struct dws_params, memory, "dws.memory", CHOICE, "revive", "none|aggress|lazy|revive", "", "", "which loads do, where some lanes hit and some miss: all; those while nothing else of the SM could issue; and then also lanes whose data came later")
-    PARAM_ENTRY(struct dws_params, twins, "dws.twins", CHOICE, "bypass", "limited|bypass", "", "", "splits of a load wait for each other before the next instruction that may part lanes, or branch on their own")
+    PARAM_ENTRY(struct dws_params, twins, "dws.twins", CHOICE, "bypass", "limited|bypass", "", "", "splits of a load wait for each other before the next instruction at which lanes may diverge, or branch on their own")
     PARAM_ENTRY(struct dws_params, join, "dws.join", CHOICE, "pc", "stack|pc", "", "", "splits meet where their stack entry does, or also where they stand at one place")
     PARAM_ENTRY(struct dws_params, order, "dws.order", CHOICE, "rr", "rr|fewest-lanes|run-behind", "", "", "which ready split of the warp issues: in turn, the one with the fewest lanes, the one furthest behind in program order")
     PARAM_END};
@@ -420,7 +420,7 @@ static const struct divergence_paths paths = {
 
 const struct divergence_ops divergence_dws = {
     .name = "dws",
-    .help = "dynamic warp subdivision: sides of branches, and lanes that hit and that miss, are in flight on their own",
+    .help = "dynamic warp subdivision: sides of branches, and lanes that hit or miss, are in flight separately",
     .own.params = params_table,
     .own.params_bytes = sizeof(struct dws_params),
     .own.stats = stats_table,

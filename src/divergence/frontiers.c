@@ -75,7 +75,7 @@ static const struct divergence_waiting waiting = {
 
 const struct divergence_ops divergence_frontiers = {
     .name = "frontiers",
-    .help = "thread frontiers: a PC per thread; the lanes that are least far on run, and join those they come to",
+    .help = "thread frontiers: a PC per thread; the lanes that are furthest behind run, and join those they reach",
     .own.stats = stats_table,
     .own.stats_bytes = sizeof(struct frontier_counts),
     .own.statistics = frontiers_statistics,

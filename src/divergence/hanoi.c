@@ -456,8 +456,8 @@ static const struct divergence_waiting waiting = {
 
 const struct divergence_ops divergence_hanoi = {
     .name = "hanoi",
-    .help =
-        "stacks of paths and meetings and convergence barriers that native code sets, as Turing has; PTX as if it did",
+    .help = "stacks of paths and reconvergence points, and convergence barriers set by native code, as on Turing; PTX "
+            "runs as if it set them",
     .check = hanoi_check,
     .own.params = params_table,
     .own.params_bytes = sizeof(struct hanoi_params),

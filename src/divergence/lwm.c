@@ -41,7 +41,7 @@ static const struct stat_description lwm_stats_table[] = {
 static enum status lwm_check(const void *values, struct report *report) {
     const struct lwm_params *params = values;
     if (params->size % LANES_MAX)
-        return report_add(report, STATUS_INVALID, "lwm.size=%u: a large warp has whole rows, so it is a multiple of %u",
+        return report_add(report, STATUS_INVALID, "lwm.size=%u: a large warp has whole rows; use a multiple of %u",
                           (unsigned)params->size, (unsigned)LANES_MAX);
     return STATUS_OK;
 }
@@ -75,7 +75,7 @@ static void *lwm_create(struct arena *arena, const struct divergence_shape *shap
     lwm->whole = ARENA_ARRAY(arena, uint32_t, threads);
     lwm->out = ARENA_ARRAY(arena, uint8_t, threads);
     lwm->serial = ARENA_ARRAY(arena, uint32_t, threads);
-    if (shape->apart && lwm->params.registers == REGISTERS_COLUMN)
+    if (shape->apart && lwm->params.registers == LWM_REGISTERS_COLUMN)
         lwm->sent = arena_alloc_aligned(arena, threads * sizeof *lwm->sent, 64);
     lwm->large = ARENA_ARRAY(arena, struct lwm_large, lwm->count);
     for (unsigned i = 0; i < lwm->count; i++) {
@@ -130,20 +130,35 @@ static inline uint32_t take_part(const struct lwm *lwm, const uint16_t *threads,
     const uint32_t lanes = *rest & threads_in_warp(warps, *warp);
     uint32_t home = 0;
     *rest &= ~lanes;
-    if (lwm->params.registers == REGISTERS_COLUMN)
+    if (lwm->params.registers == LWM_REGISTERS_COLUMN)
         return lanes;
     for (BITS_EACH(lane, lanes))
         home |= UINT32_C(1) << threads[lane] % lwm->warp_size;
     return home;
 }
 
+/* The sub-warp that was offered, row by row: nobody of it goes elsewhere, or all to one place. */
+static void gather_rows(struct lwm_large *large, uint32_t taken) {
+    for (const struct lwm_part *part = large->parts; part < large->parts + large->part_count; part++) {
+        const unsigned row = part->row;
+        assert(!(part->lanes & ~(large->remaining[row] & ~large->busy[row])));
+        large->remaining[row] &= ~part->lanes;
+        large->busy[row] |= part->lanes;
+        large->gathered.taken[row] |= part->lanes & taken;
+    }
+}
+
 static void gather(struct lwm *lwm, struct lwm_large *large, unsigned first, const struct group *group,
                    const struct executed *executed) {
-    const bool branches = executed->flow == FLOW_BRANCH && lwm->params.registers == REGISTERS_COLUMN;
+    const bool branches = executed->flow == FLOW_BRANCH && lwm->params.registers == LWM_REGISTERS_COLUMN;
     if (branches)
         large->gathered.flow = FLOW_BRANCH, large->gathered.target = executed->target;
     /* nobody goes elsewhere, or all to one place, each in its column: by masks */
     if (branches || (executed->flow == FLOW_NEXT && !inst_is_control(&lwm->code[executed->pc]))) {
+        if (lwm->params.registers == LWM_REGISTERS_COLUMN && large->offered == group->lanes) {
+            gather_rows(large, branches ? executed->taken : 0);
+            return;
+        }
         const struct threads_warps warps = threads_find_warps(group->threads, lwm->warp_size);
         for (uint32_t rest = group->lanes, here; rest;) {
             unsigned row; /* of the SM, then of the large warp */
@@ -246,8 +261,8 @@ static uint64_t lwm_issued(void *self, unsigned slot, const struct group *group,
         lwm->stats.instructions++;
     }
     lwm->stats.sub_warps++;
-    large->offered = 0;
     gather(lwm, large, first, group, executed);
+    large->offered = 0;
     send(lwm, large, group, executed->flow == FLOW_EXIT ? group->lanes & ~executed->taken : group->lanes);
     if (large->scalar)
         follow(lwm, slot, group, executed);
@@ -256,7 +271,9 @@ static uint64_t lwm_issued(void *self, unsigned slot, const struct group *group,
         memcpy(large->gathered.taken, stack_top(&large->stack)->lanes, large->rows * sizeof(uint32_t));
         lwm->stats.jumps += group->also;
     }
-    if (large->once || !stack_mask_any(&large->stack, large->remaining))
+    while (large->first_row < large->rows && !large->remaining[large->first_row])
+        large->first_row++;
+    if (large->once || large->first_row == large->rows)
         end_instruction(lwm, large, group->pc);
     return UINT64_C(1) << slot;
 }
@@ -266,7 +283,6 @@ static uint64_t come_back(struct lwm *lwm, unsigned leader, unsigned count) {
     const unsigned number = lwm_large_of(lwm, leader / lwm->warp_size);
     struct lwm_large *large = &lwm->large[number];
     large->busy_count -= count;
-    large->offered = 0;
     lwm->out[leader] = (uint8_t)(lwm->out[leader] - count);
     if (!lwm->out[leader]) {
         large->in_flight--;
@@ -285,9 +301,8 @@ static void forget_sent(struct lwm *lwm, struct lwm_large *large, unsigned place
 }
 
 /* Are these all threads of a sub-warp? Others of which some are among them come back in parts. */
-static bool find_sent(struct lwm *lwm, const uint16_t *threads, uint32_t lanes) {
+static bool find_sent(struct lwm *lwm, struct lwm_large *large, const uint16_t *threads, uint32_t lanes) {
     const unsigned first = threads[bits_first(lanes)];
-    struct lwm_large *large = &lwm->large[lwm_large_of(lwm, first / lwm->warp_size)];
     unsigned place = 0;
     if (lwm->whole[first] == lanes && !(lanes & ~threads_equal(threads, lwm->sent[first]))) {
         while (large->leaders[place] != first)
@@ -307,17 +322,23 @@ static bool find_sent(struct lwm *lwm, const uint16_t *threads, uint32_t lanes) 
 
 static uint64_t lwm_returned(void *self, const uint16_t *threads, uint32_t lanes) {
     struct lwm *lwm = self;
-    const unsigned first = threads[bits_first(lanes)];
+    const unsigned first = threads[bits_first(lanes)], number = lwm_large_of(lwm, first / lwm->warp_size);
     const struct threads_warps warps = threads_find_warps(threads, lwm->warp_size);
+    struct lwm_large *large = &lwm->large[number];
+    const unsigned first_warp = lwm_first_warp(lwm, number);
     unsigned count = 0;
+    uint32_t awaited = 0;
     uint64_t changed = 0;
     for (uint32_t rest = lanes, here; rest;) {
         unsigned warp;
         here = take_part(lwm, threads, &warps, &rest, &warp);
         assert(!(here & ~lwm->busy[warp]));
         lwm->busy[warp] &= ~here;
+        awaited |= here & large->remaining[warp - first_warp];
     }
-    if (lwm->sent ? find_sent(lwm, threads, lanes) : lwm->whole[first]) {
+    if (awaited)
+        large->offered = 0;
+    if (lwm->sent ? find_sent(lwm, large, threads, lanes) : lwm->whole[first]) {
         assert(lwm->sent || lwm->whole[first] == lanes);
         lwm->whole[first] = 0;
         return come_back(lwm, first, bits_count(lanes));

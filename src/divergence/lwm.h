@@ -12,7 +12,7 @@
 _Static_assert(STACK_ROWS >= WARPS_MAX, "a row for every warp");
 
 enum { REFETCH_FIRST, REFETCH_ALL };
-enum { REGISTERS_COLUMN, REGISTERS_IDEAL };
+enum { LWM_REGISTERS_COLUMN, LWM_REGISTERS_IDEAL };
 
 struct lwm_params {
     uint32_t size, refetch, registers;
@@ -39,8 +39,15 @@ struct lwm_large {
     uint64_t *uniform;        /* registers that hold the same in all threads (isa/uniform.h) */
     uint32_t remaining[STACK_ROWS];
     struct stack_gathered gathered;
-    uint32_t offered; /* the next sub-warp, as long as nobody has come back or been issued; 0: to be found */
+    bool by_rows;       /* its sub-warps are whole rows */
+    unsigned first_row; /* the first that may have threads that remain */
+    uint32_t
+        offered; /* the next sub-warp, as long as nobody of those that remain has come back, or been issued; 0: to be found */
     uint16_t threads[LANES_MAX];
+    unsigned part_count; /* lwm.register_file column: its rows */
+    struct lwm_part {
+        uint32_t lanes, row;
+    } parts[LANES_MAX];
 };
 
 struct lwm {

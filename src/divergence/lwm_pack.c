@@ -33,7 +33,8 @@ static void pack(struct lwm *lwm, unsigned number) {
     const struct stack_entry *top = stack_top(&large->stack);
     const struct inst *inst = &lwm->code[top->pc];
     memcpy(large->remaining, top->lanes, large->rows * sizeof *large->remaining);
-    large->offered = 0;
+    large->offered = 0, large->first_row = 0;
+    large->by_rows = inst_is_of_warps(inst) || (divergence_is_global(inst) && lwm->params.memory_rows);
     stack_gather_begin(&large->stack, &large->gathered);
     large->packed = true;
     large->once = lwm->params.jump && lwm_is_jump(inst);
@@ -62,29 +63,36 @@ static void pack(struct lwm *lwm, unsigned number) {
 }
 
 /* The first row of which all that remain are free. */
-static uint32_t take_row(const struct lwm_large *large, unsigned warp_size, unsigned first_thread, uint16_t *threads) {
-    for (unsigned row = 0; row < large->rows; row++) {
+static uint32_t take_row(struct lwm_large *large, unsigned warp_size, unsigned first_thread) {
+    for (unsigned row = large->first_row; row < large->rows; row++) {
         const uint32_t lanes = large->remaining[row];
         if (!lanes || lanes & large->busy[row])
             continue;
-        threads_put_row(threads, first_thread + row * warp_size, lanes);
+        threads_put_row(large->threads, first_thread + row * warp_size, lanes);
+        large->parts[0] = (struct lwm_part){lanes, row}, large->part_count = 1;
         return lanes;
     }
     return 0;
 }
 
 /* The first free thread that remains in each column. */
-static uint32_t take_columns(const struct lwm_large *large, unsigned warp_size, unsigned first_thread,
-                             uint16_t *threads) {
+static uint32_t take_columns(struct lwm_large *large, unsigned warp_size, unsigned first_thread) {
+    struct lwm_part *part = large->parts;
     uint32_t lanes = 0;
-    for (unsigned row = 0; row < large->rows && lanes != UINT32_MAX; row++) {
+    for (unsigned row = large->first_row; row < large->rows && lanes != UINT32_MAX; row++) {
         const uint32_t here = large->remaining[row] & ~large->busy[row] & ~lanes;
-        if (here && !lanes) /* the others are put beside it */
-            threads_put_row(threads, first_thread + row * warp_size, UINT32_MAX);
-        else if (here)
-            threads_put_row(threads, first_thread + row * warp_size, here);
+        if (!here)
+            continue;
+        *part++ = (struct lwm_part){here, row};
         lanes |= here;
     }
+    large->part_count = (unsigned)(part - large->parts);
+    if (!lanes)
+        return 0;
+    struct threads_rows rows = threads_first_row(first_thread + large->parts[0].row * warp_size);
+    for (const struct lwm_part *one = large->parts + 1; one < part; one++) /* put beside it */
+        threads_add_row(&rows, (one->row - large->parts[0].row) * warp_size, one->lanes);
+    threads_of_rows(large->threads, &rows);
     return lanes;
 }
 
@@ -106,12 +114,12 @@ static bool may_begin(const struct lwm_large *large) {
 }
 
 /* Makes the next sub-warp of the instruction; no lanes: none can issue now. */
-static uint32_t find_sub_warp(const struct lwm *lwm, struct lwm_large *large, const struct inst *inst, unsigned first) {
-    if (inst_is_of_warps(inst) || (divergence_is_global(inst) && lwm->params.memory_rows))
-        return take_row(large, lwm->warp_size, first, large->threads);
-    if (lwm->params.registers == REGISTERS_IDEAL)
+static uint32_t find_sub_warp(const struct lwm *lwm, struct lwm_large *large, unsigned first) {
+    if (large->by_rows)
+        return take_row(large, lwm->warp_size, first);
+    if (lwm->params.registers == LWM_REGISTERS_IDEAL)
         return take_any(lwm, large, first, large->threads);
-    return take_columns(large, lwm->warp_size, first, large->threads);
+    return take_columns(large, lwm->warp_size, first);
 }
 
 bool lwm_offer(void *self, unsigned slot, struct group *out) {
@@ -124,7 +132,7 @@ bool lwm_offer(void *self, unsigned slot, struct group *out) {
     if (!large->packed)
         pack(lwm, slot);
     if (!large->offered)
-        large->offered = find_sub_warp(lwm, large, inst, lwm_first_warp(lwm, slot) * lwm->warp_size);
+        large->offered = find_sub_warp(lwm, large, lwm_first_warp(lwm, slot) * lwm->warp_size);
     *out = (struct group){.pc = pc, .lanes = large->offered, .stop_pc = NO_PC, .threads = large->threads};
     if (large->once && lwm_is_jump(inst))
         for (unsigned row = 0; row < large->rows; row++)

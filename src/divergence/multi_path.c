@@ -179,7 +179,8 @@ static const struct divergence_paths paths = {.most = multi_path_most, .moved = 
 
 const struct divergence_ops divergence_multi_path = {
     .name = "multi-path",
-    .help = "tables of splits and meetings; all paths of a warp are in flight, as far as it has issue slots",
+    .help =
+        "tables of splits and reconvergence points; all paths of a warp are in flight, as far as it has issue slots",
     .own.params = params_table,
     .own.params_bytes = sizeof(struct multi_params),
     .own.stats = stats_table,

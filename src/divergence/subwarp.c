@@ -157,7 +157,7 @@ static const struct divergence_paths paths = {
 
 const struct divergence_ops divergence_subwarp = {
     .name = "subwarp",
-    .help = "subwarp interleaving: paths of a warp take turns while loads are out and nothing else can issue",
+    .help = "subwarp interleaving: paths of a warp take turns while loads are in flight and nothing else can issue",
     .own.params = params_table,
     .own.params_bytes = sizeof(struct subwarp_params),
     .own.stats = stats_table,

@@ -21,8 +21,8 @@
 
 /* clang-format off */
 static const struct param_description tbc_params_table[] = {
-    PARAM_ENTRY(struct tbc_params, sync, "tbc.sync", CHOICE, "every", "every|divergent-only|capri", "", "", "conditional branches at which the warps of a block wait for each other: every one, those at which threads of a warp part, of these the ones where compaction is foretold to pay")
-    PARAM_ENTRY(struct tbc_params, predictor, "tbc.predictor", CHOICE, "history", "history|always|never", "", "", "capri: where compaction is foretold to pay: where it last did, everywhere, nowhere")
+    PARAM_ENTRY(struct tbc_params, sync, "tbc.sync", CHOICE, "every", "every|divergent-only|capri", "", "", "conditional branches at which the warps of a block wait for each other: every one, those at which threads of a warp diverge, or of these the ones where compaction is predicted to pay")
+    PARAM_ENTRY(struct tbc_params, predictor, "tbc.predictor", CHOICE, "history", "history|always|never", "", "", "capri: where compaction is predicted to pay: where it last did, everywhere, nowhere")
     PARAM_ENTRY(struct tbc_params, predictor_entries, "tbc.predictor_entries", U32, "32", "0", "65536", "branches", "capri: branches of which the table knows the last outcome; the oldest gives way; 0: all")
     PARAM_ENTRY(struct tbc_params, lanes, "tbc.lanes", CHOICE, "home", "home|balanced", "", "", "lane of a thread: that of its number, or permuted by the number of its warp in the block (SIMD lane permutation)")
     PARAM_END};

@@ -403,7 +403,7 @@ static void tokens_cost(const void *params, const struct cost_shape *shape, stru
 
 const struct divergence_ops divergence_tokens = {
     .name = "tokens",
-    .help = "a stack of tokens per warp that native code pushes and pops, as Fermi has; PTX as if it did",
+    .help = "a stack of tokens per warp that native code pushes and pops, as on Fermi; PTX runs as if it did",
     .own.stats = stats_table,
     .own.stats_bytes = sizeof(struct tokens_stats),
     .own.statistics = tokens_statistics,

@@ -346,7 +346,7 @@ static void vws_cost(const void *values, const struct cost_shape *shape, struct 
 static enum status vws_check(const void *values, struct report *report) {
     const struct vws_params *params = values;
     if (params->base & (params->base - 1))
-        return report_add(report, STATUS_INVALID, "vws.base=%u: warps have 4, 8, 16 or 32 threads", params->base);
+        return report_add(report, STATUS_INVALID, "vws.base=%u: use 4, 8, 16 or 32 threads for a warp", params->base);
     return STATUS_OK;
 }
 

@@ -34,7 +34,7 @@ static enum cuda_error read_native(const void *data, size_t bytes, const struct 
     Elf64_Ehdr header;
     memcpy(&header, data, sizeof header);
     if (header.e_machine != EM_CUDA_CODE) {
-        report_add(report, STATUS_INVALID, "the program loads an ELF file that is no CUDA module");
+        report_add(report, STATUS_INVALID, "the program loads an ELF file that is not a CUDA module");
         return cudaErrorInvalidKernelImage;
     }
     const unsigned flags = header.e_flags;

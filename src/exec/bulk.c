@@ -2,6 +2,7 @@
 /* Bulk copies between global and shared memory, each of one thread. Their bytes move when they issue, which programs cannot tell from
  * later; the barrier in memory that a load completes hears of them when they would have come. In time that is as the machine says: such
  * copies take no part in the traffic of caches and DRAM. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/bits.h"
@@ -208,19 +209,24 @@ static bool put(struct exec *exec, unsigned warp, unsigned lane, const struct st
     const struct inst *inst = step->inst;
     const uint32_t size = type_bytes((enum type)inst->stype), count = step->src_count - PUT_VALUES;
     const uint64_t address = exec_address(exec, warp, lane, step);
+    const bool generic = inst->space == SPACE_GENERIC;
+    if (generic && address - SHARED_WINDOW >= WINDOW_BYTES && !exec_is_of_cluster(address))
+        return exec_fail(exec, warp, lane, step, "%s at address 0x%" PRIx64 ", which is not in shared memory",
+                         inst->atom == ATOM_NONE ? "st.async" : "red.async", address);
+    const uint32_t window = generic ? (uint32_t)SHARED_WINDOW : 0, shared = (uint32_t)address - window;
     struct bulk bulk = {.bytes = size * count};
-    const bool far = exec_is_far(exec, (uint32_t)address);
+    const bool far = exec_is_far(exec, shared);
     uint8_t *memory = far ? NULL : exec_translate(exec, warp, lane, step, address, bulk.bytes);
     if (!far && !memory)
         return false;
     bulk.barrier = (uint32_t)(exec_read(exec, warp, &step->rows[PUT_BARRIER], lane) +
-                              exec_read(exec, warp, &step->rows[PUT_BARRIER + 1], lane));
+                              exec_read(exec, warp, &step->rows[PUT_BARRIER + 1], lane)) -
+                   window;
     for (uint32_t k = 0; k < count; k++) {
         const uint64_t value = exec_read(exec, warp, &step->rows[PUT_VALUES + k], lane);
         uint8_t bytes[sizeof value];
         memcpy(bytes, &value, sizeof value);
-        if (far &&
-            !exec_far_put(exec, warp, lane, step, &(struct far_bytes){(uint32_t)address + k * size, size, bytes, 0}))
+        if (far && !exec_far_put(exec, warp, lane, step, &(struct far_bytes){shared + k * size, size, bytes, 0}))
             return false;
         if (far)
             continue;

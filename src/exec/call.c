@@ -112,6 +112,9 @@ static bool check_return(struct exec *exec, unsigned warp, unsigned lane, const 
 bool exec_return_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out) {
     for (BITS_EACH(lane, lanes)) {
         const unsigned thread = 32 * warp + lane;
+        if (!exec->depths[thread]) /* native code may run on into another function */
+            return exec_fail(exec, warp, lane, step, "return from '%s', which nothing has called",
+                             step->function->name);
         const struct activation *activation =
             &exec->activations[(size_t)exec->depth_limit * thread + --exec->depths[thread]];
         const struct function *callee = step->function;

@@ -53,8 +53,6 @@ static bool is_device_runtime(const struct inst *inst) {
 /* Why the instruction cannot be run; NULL: it can. `out` is room for the words. */
 static const char *unsupported(const struct module *module, const struct inst *inst, char *out, size_t size) {
     const struct intrinsic_form *form = intrinsic_form_of(inst);
-    if (inst->type == TYPE_TF32 && inst->rounding != ROUND_RNA)
-        return "this rounding to tf32";
     if (inst->type == TYPE_B128 && inst->op != OP_CP_ASYNC)
         return "128-bit values";
     if (inst->op == OP_ISSPACEP && inst->space != SPACE_GLOBAL && inst->space != SPACE_SHARED &&

@@ -312,8 +312,8 @@ enum status exec_report_fault(const struct exec *exec, const uint32_t pcs[LANES_
                                      fault->message},
                    report);
     if (fault->absent)
-        report_add(report, STATUS_STOPPED, "  lanes 0x%08x, the first at %s, are waited for", (unsigned)fault->absent,
-                   module_where(module, pcs[bits_first(fault->absent)], where, sizeof where));
+        report_add(report, STATUS_STOPPED, "  it waits for lanes 0x%08x, the first of them at %s",
+                   (unsigned)fault->absent, module_where(module, pcs[bits_first(fault->absent)], where, sizeof where));
     return STATUS_STOPPED;
 }
 

@@ -41,15 +41,15 @@ static inline bool footprints_conflict(const struct footprint *footprints, unsig
 
 /* The stored sectors of `words` times 64, copied from one view of memory to another. */
 static inline void footprint_copy(const uint64_t *stored, size_t words, uint8_t *to, const uint8_t *from) {
-    enum { SECTOR_BYTES = 1 << SECTOR_SHIFT };
+    enum { FOOTPRINT_BYTES = 1 << SECTOR_SHIFT };
     for (size_t word = 0; word < words; word++)
         for (uint64_t rest = stored[word]; rest;) {
             /* sectors side by side go together */
             const unsigned first = bits_first64(rest);
             const uint64_t from_first = ~(rest >> first);
             const unsigned count = from_first ? bits_first64(from_first) : 64 - first;
-            const size_t at = (word * 64 + first) * SECTOR_BYTES;
-            memcpy(to + at, from + at, (size_t)count * SECTOR_BYTES);
+            const size_t at = (word * 64 + first) * FOOTPRINT_BYTES;
+            memcpy(to + at, from + at, (size_t)count * FOOTPRINT_BYTES);
             rest = first + count == 64 ? 0 : rest & ~UINT64_C(0) << (first + count);
         }
 }

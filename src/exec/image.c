@@ -61,7 +61,8 @@ static bool find_image(struct image_access *access) {
                          op_name((enum op)inst->op), reference->name);
     if (!is_there)
         return exec_fail(access->exec, access->warp, access->lane, access->step,
-                         "%s of 0x%" PRIx64 ", which is the handle of no image", op_name((enum op)inst->op), handle);
+                         "%s of 0x%" PRIx64 ", which is not the handle of an image", op_name((enum op)inst->op),
+                         handle);
     if (inst->op != OP_IMAGE_QUERY &&
         !is_of_geometry((enum image_kind)access->image->kind, (enum geometry)inst->geometry))
         return exec_fail(access->exec, access->warp, access->lane, access->step,
@@ -210,7 +211,7 @@ static bool read_sample(const struct image_access *access) {
     const uint64_t handle = handle_of(access, IMAGE_SOURCE_SAMPLER);
     if (inst->src[IMAGE_SOURCE_SAMPLER].kind != OPERAND_NONE && !sampler_from_handle(handle, &sampler))
         return exec_fail(access->exec, access->warp, access->lane, access->step,
-                         "tex with 0x%" PRIx64 ", which is the handle of no sampler", handle);
+                         "tex with 0x%" PRIx64 ", which is not the handle of a sampler", handle);
     for (unsigned i = 0; i < 3; i++) {
         const uint32_t bits = (uint32_t)source(access, IMAGE_SOURCE_X + i);
         place.texel[i] = (int32_t)bits;
@@ -361,7 +362,7 @@ static bool begin_reduction(struct exec *exec, unsigned warp, const struct step 
         return true;
     const uint32_t number = core_take_ticket(exec->core);
     if (number == NO_TICKET)
-        return exec_fail(exec, warp, bits_first(lanes), step, "more atomics on their way than the model holds");
+        return exec_fail(exec, warp, bits_first(lanes), step, "more atomics in flight than the model holds");
     exec->core->access->ticket = number;
     *ticket = &exec->core->tickets.items[number];
     (*ticket)->step = step, (*ticket)->lanes = 0;

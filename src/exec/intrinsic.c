@@ -69,7 +69,7 @@ static bool timed_heap_step(struct exec *exec, unsigned warp, const struct step 
     struct access *access = core->access;
     const uint32_t number = core_take_ticket(core);
     if (number == NO_TICKET)
-        return exec_fail(exec, warp, bits_first(lanes), step, "more atomics on their way than the model holds");
+        return exec_fail(exec, warp, bits_first(lanes), step, "more atomics in flight than the model holds");
     struct ticket *ticket = &core->tickets.items[number];
     const unsigned first_thread = (exec->place * core->warps_per_place + warp) * LANES_MAX;
     *access =

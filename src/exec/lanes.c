@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "base/cpu.h"
 #include "exec/lanes_functions.h"
+#include "exec/lanes_image.h"
 #include "exec/lanes_memory.h"
 #include "exec/unwritten.h"
 #include "simt/threads.h"
@@ -30,7 +31,7 @@ static bool run_other(struct exec *exec, unsigned warp, const struct step *step,
     case KIND_ATOMIC:
         return exec->core ? exec_timed_atomic(exec, warp, step, lanes) : exec_atomic_step(exec, warp, step, lanes);
     case KIND_SNOOP: return exec_snoop_step(exec, warp, step, lanes);
-    case KIND_IMAGE: return exec_image_step(exec, warp, step, lanes);
+    case KIND_IMAGE: return run_samples(exec, warp, step, lanes);
     case KIND_WARP: return exec_warp_step(exec, warp, step, lanes, group->lanes, alive);
     case KIND_CLOCK:
         return exec_clock_step(exec, warp, step, lanes,
@@ -164,7 +165,7 @@ __attribute__((noinline)) static void step_mixed(struct core *core, const struct
     const uint32_t active = group->lanes, pc = group->pc;
     const struct step *step = &core->linked->steps[pc];
     const bool branches = step->kind == KIND_BRANCH;
-    if ((step->kind != KIND_LANES && !branches) || active & ~threads_in_place(group->threads, LANES_MAX)) {
+    if ((step->kind != KIND_LANES && !branches) || !threads_all_in_place(group->threads, LANES_MAX, active)) {
         core_mixed_step(core, group, cycle, out, access);
         return;
     }
@@ -183,7 +184,7 @@ __attribute__((noinline)) static void step_mixed(struct core *core, const struct
     for (uint32_t rest = active, here; rest; rest &= ~here) {
         const unsigned warp = group->threads[bits_first(rest)] / LANES_MAX;
         uint8_t *const bases[2] = {core->warps[warp].frame, core->uniform};
-        here = rest & threads_of(group->threads, warp, LANES_MAX);
+        here = bits_is_power_of_two(rest) ? rest : rest & threads_of(group->threads, warp, LANES_MAX);
         uint32_t lanes = here;
         if (step->guarded) {
             lanes &= *(const uint32_t *)(const void *)(bases[0] + step->guard_offset) ^ step->guard_flip;

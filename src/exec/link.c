@@ -116,6 +116,28 @@ static bool is_plain_access(const struct step *step, const struct row *rows, uns
     return true;
 }
 
+static bool is_word(const struct row *row, unsigned bytes) {
+    return row->present && row->bytes == bytes && !row->is_pair;
+}
+
+/* A sample of level 0 at floats, handles in registers of 64 bits, words in and out. */
+static bool is_plain_sample(const struct step *step) {
+    const struct inst *inst = step->inst;
+    const struct row *sources = step->rows + step->dst_count;
+    const unsigned dimensions = inst->geometry == GEOMETRY_1D ? 1 : inst->geometry == GEOMETRY_2D ? 2 : 3;
+    const bool names_sampler = inst->src[IMAGE_SOURCE_SAMPLER].kind != OPERAND_NONE;
+    if (inst->stype != TYPE_F32 || inst->mode == MODE_AT_LEVEL || inst->mode == MODE_BY_STEPS ||
+        inst->mode >= MODE_GATHER_R || (inst->geometry != GEOMETRY_3D && dimensions == 3) || step->dst_count > 4)
+        return false;
+    for (unsigned i = 0; i < dimensions; i++)
+        if (!is_word(&sources[IMAGE_SOURCE_X + i], 4))
+            return false;
+    for (unsigned i = 0; i < step->dst_count; i++)
+        if (!is_word(&step->rows[i], 4))
+            return false;
+    return is_word(&sources[IMAGE_SOURCE_IMAGE], 8) && (!names_sampler || is_word(&sources[IMAGE_SOURCE_SAMPLER], 8));
+}
+
 static enum kind link_kind(struct linker *linker, struct step *step) {
     const struct inst *inst = step->inst;
     switch ((enum op)inst->op) {
@@ -129,7 +151,7 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_RED: return KIND_ATOMIC;
     case OP_LD_SNOOP:
     case OP_ST_SNOOP: return KIND_SNOOP;
-    case OP_TEX:
+    case OP_TEX: step->plain = is_plain_sample(step); return KIND_IMAGE;
     case OP_SULD:
     case OP_SUST:
     case OP_SURED:

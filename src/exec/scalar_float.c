@@ -22,6 +22,14 @@ static uint64_t sign_bit(enum float_format format) {
     return format == FLOAT_F64 ? UINT64_C(1) << 63 : format == FLOAT_F32 ? UINT64_C(1) << 31 : UINT64_C(1) << 15;
 }
 
+static bool is_infinite(enum float_format format, uint64_t a) {
+    static const uint64_t infinity[] = {[FLOAT_F16] = 0x7c00,
+                                        [FLOAT_BF16] = 0x7f80,
+                                        [FLOAT_F32] = 0x7f800000,
+                                        [FLOAT_F64] = UINT64_C(0x7ff0000000000000)};
+    return (a & ~sign_bit(format)) == infinity[format];
+}
+
 static float float_from(uint64_t bits) {
     const uint32_t low = (uint32_t)bits;
     float value;
@@ -242,9 +250,25 @@ static uint64_t float_to_float(const struct inst *inst, enum type to, uint64_t a
         result = soft_flush(target, result);
     if (inst->flags & FLAG_SAT)
         result = soft_saturate(target, result);
+    if (inst->mode == MODE_FINITE && is_infinite(target, result))
+        result--; /* to the largest finite number of the sign */
     if ((inst->flags & FLAG_RELU) && !soft_is_nan(target, result) && (result & sign_bit(target)))
         result = 0;
     return result;
+}
+
+/* f32 with 10 bits of fraction: bits below those are 0. */
+static uint64_t float_to_tf32(const struct inst *inst, uint64_t a) {
+    enum { LAST = 0x2000, HALF = LAST / 2 };
+    if (soft_is_nan(FLOAT_F32, a))
+        return soft_canonical_nan(FLOAT_F32);
+    if (inst->flags & FLAG_RELU && a & sign_bit(FLOAT_F32))
+        return 0;
+    const uint64_t below = inst->rounding == ROUND_RZ    ? 0
+                           : inst->rounding == ROUND_RNA ? HALF
+                                                         : HALF - 1 + (a / LAST & 1); /* a tie goes to the even one */
+    const uint64_t result = is_infinite(FLOAT_F32, a) ? a : (a + below) & ~(uint64_t)(LAST - 1);
+    return inst->mode == MODE_FINITE && is_infinite(FLOAT_F32, result) ? result - LAST : result;
 }
 
 /* ---- pairs of 8-bit floats ---- */
@@ -282,10 +306,8 @@ uint64_t float_convert(const struct inst *inst, uint64_t a, uint64_t b) {
         return eighths_of(inst, a, b);
     if (from == TYPE_E4M3X2 || from == TYPE_E5M2X2)
         return halves_of_eighths(inst, a);
-    if (to == TYPE_TF32) { /* .rna, which is f32 with half of its last place more, and what is below that gone */
-        const bool finite = (a & 0x7f800000) != 0x7f800000;
-        return soft_is_nan(FLOAT_F32, a) ? soft_canonical_nan(FLOAT_F32) : finite ? (a + 0x1000) & 0xffffe000 : a;
-    }
+    if (to == TYPE_TF32)
+        return float_to_tf32(inst, a);
     if (to == TYPE_F16X2 || to == TYPE_BF16X2) {
         const enum type half = to == TYPE_F16X2 ? TYPE_F16 : TYPE_BF16;
         return float_to_float(inst, half, b) | float_to_float(inst, half, a) << 16;

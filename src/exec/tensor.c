@@ -26,8 +26,8 @@ struct number_format {
 };
 
 static const struct number_format formats[] = {
-    [ELEMENT_F16] = {10, 5, 0}, [ELEMENT_BF16] = {7, 8, 0}, [ELEMENT_TF32] = {10, 8, 13},
-    [ELEMENT_F32] = {23, 8, 0}, [ELEMENT_E4M3] = {3, 4, 0}, [ELEMENT_E5M2] = {2, 5, 0}};
+    [MATRIX_F16] = {10, 5, 0}, [MATRIX_BF16] = {7, 8, 0}, [MATRIX_TF32] = {10, 8, 13},
+    [MATRIX_F32] = {23, 8, 0}, [MATRIX_E4M3] = {3, 4, 0}, [MATRIX_E5M2] = {2, 5, 0}};
 
 static struct parted take_apart(enum matrix_element element, uint64_t bits) {
     const struct number_format *format = &formats[element];
@@ -37,7 +37,7 @@ static struct parted take_apart(enum matrix_element element, uint64_t bits) {
     const int bias = (int)(top >> 1);
     struct parted number = {.fraction = (uint8_t)format->fraction,
                             .negative = (word >> (format->fraction + format->exponent_bits) & 1) != 0};
-    if (element == ELEMENT_E4M3)
+    if (element == MATRIX_E4M3)
         number.nan = exponent == top && fraction == 7;
     else
         number.infinite = exponent == top && !fraction, number.nan = exponent == top && fraction;
@@ -72,7 +72,7 @@ static void note_special(struct window *window, const struct parted *a, const st
 
 /* The sum as f32, cut off, or as f16, rounded to nearest even. */
 static uint64_t window_result(const struct window *window, enum matrix_element to) {
-    const bool is_half = to == ELEMENT_F16;
+    const bool is_half = to == MATRIX_F16;
     const enum float_format format = is_half ? FLOAT_F16 : FLOAT_F32;
     if (window->nan || (window->infinite[0] && window->infinite[1]))
         return soft_canonical_nan(format);
@@ -148,13 +148,13 @@ static uint64_t add_block(const struct row_pair *pair, unsigned first, unsigned 
     return window_result(&window, to);
 }
 
-static bool is_eighth(enum matrix_element element) { return element == ELEMENT_E4M3 || element == ELEMENT_E5M2; }
+static bool is_eighth(enum matrix_element element) { return element == MATRIX_E4M3 || element == MATRIX_E5M2; }
 
 static unsigned block_of(enum tensor_sum sum, enum matrix_element element) {
     if (is_eighth(element))
         return sum == TENSOR_HOPPER ? 32 : 16;
     const unsigned half = sum == TENSOR_HOPPER ? 16 : sum == TENSOR_AMPERE ? 8 : 4;
-    return element == ELEMENT_TF32 ? half / 2 : half;
+    return element == MATRIX_TF32 ? half / 2 : half;
 }
 
 /* Bits of a sum below its largest exponent. */
@@ -180,21 +180,21 @@ static uint64_t blocks(const struct matrix_form *form, const struct tensor_rule 
 
 static uint64_t single_of(enum matrix_element element, uint64_t bits) {
     if (is_eighth(element))
-        return eighth_to_single(element == ELEMENT_E5M2, (uint8_t)bits);
-    if (element == ELEMENT_TF32)
+        return eighth_to_single(element == MATRIX_E5M2, (uint8_t)bits);
+    if (element == MATRIX_TF32)
         return bits & 0xffffe000;
-    return soft_convert(FLOAT_F32, element == ELEMENT_F16 ? FLOAT_F16 : FLOAT_BF16, bits, ROUND_RN);
+    return soft_convert(FLOAT_F32, element == MATRIX_F16 ? FLOAT_F16 : FLOAT_BF16, bits, ROUND_RN);
 }
 
 /* An f32 fused multiply-add after another, which is what exact_sum asks for. */
 static uint64_t chain(const struct matrix_form *form, const uint64_t *a, const uint64_t *b, uint64_t c) {
     const enum matrix_element of_a = (enum matrix_element)form->a, of_b = (enum matrix_element)form->b;
-    if (form->c == ELEMENT_F16)
+    if (form->c == MATRIX_F16)
         c = soft_convert(FLOAT_F32, FLOAT_F16, c, ROUND_RN);
     for (unsigned i = 0; i < form->k; i++) {
         c = soft_fma(FLOAT_F32, single_of(of_a, a[i]), single_of(of_b, b[i]), c, ROUND_RN);
     }
-    return form->d == ELEMENT_F16 ? soft_convert(FLOAT_F16, FLOAT_F32, c, ROUND_RN) : c;
+    return form->d == MATRIX_F16 ? soft_convert(FLOAT_F16, FLOAT_F32, c, ROUND_RN) : c;
 }
 
 static void multiply_floats(const struct matrix_form *form, const struct tensor_rule *rule, const struct view *tile) {
@@ -227,7 +227,7 @@ static void multiply_doubles(const struct matrix_form *form, const struct tensor
 
 static int64_t integer_of(enum matrix_element element, uint64_t bits) {
     const uint64_t sign = UINT64_C(1) << (matrix_element_bits(element) - 1);
-    if (element == ELEMENT_S8 || element == ELEMENT_S4 || element == ELEMENT_S32)
+    if (element == MATRIX_S8 || element == MATRIX_S4 || element == MATRIX_S32)
         return (int64_t)((bits ^ sign) - sign);
     return (int64_t)bits;
 }
@@ -235,7 +235,7 @@ static int64_t integer_of(enum matrix_element element, uint64_t bits) {
 static void multiply_integers(const struct matrix_form *form, const struct tensor_rule *rule, const struct view *tile) {
     for (unsigned i = 0; i < form->m * form->n; i++) {
         const uint64_t *a = &tile->a[i / form->n * form->k], *b = &tile->b[i % form->n * form->k];
-        int64_t sum = integer_of(ELEMENT_S32, tile->c[i]);
+        int64_t sum = integer_of(MATRIX_S32, tile->c[i]);
         for (unsigned k = 0; k < form->k; k++)
             if (form->options & MATRIX_BITS)
                 sum += (int64_t)(rule->is_and ? a[k] & b[k] : a[k] ^ b[k]);
@@ -248,9 +248,9 @@ static void multiply_integers(const struct matrix_form *form, const struct tenso
 }
 
 static void multiply_view(const struct matrix_form *form, const struct tensor_rule *rule, const struct view *tile) {
-    if (form->d == ELEMENT_S32)
+    if (form->d == MATRIX_S32)
         multiply_integers(form, rule, tile);
-    else if (form->d == ELEMENT_F64)
+    else if (form->d == MATRIX_F64)
         multiply_doubles(form, rule, tile);
     else
         multiply_floats(form, rule, tile);

@@ -86,7 +86,8 @@ static bool check_map(struct exec *exec, unsigned warp, unsigned lane, const str
         return exec_fail(exec, warp, lane, step, "tensor map at 0x%llx has %u dimensions, and the copy %u", address,
                          (unsigned)map->rank, (unsigned)step->inst->rank);
     if (box->bulk.shared % TENSOR_SHARED_ALIGN)
-        return exec_fail(exec, warp, lane, step, "copy of a tensor at shared address 0x%x, which is no multiple of %d",
+        return exec_fail(exec, warp, lane, step,
+                         "copy of a tensor at shared address 0x%x, which is not a multiple of %d",
                          (unsigned)box->bulk.shared, TENSOR_SHARED_ALIGN);
     return true;
 }

@@ -239,7 +239,7 @@ bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step
     access->space = SPACE_GLOBAL;
     const uint32_t number = core_take_ticket(core);
     if (number == NO_TICKET)
-        return exec_fail(exec, warp, bits_first(lanes), step, "more atomics on their way than the model holds");
+        return exec_fail(exec, warp, bits_first(lanes), step, "more atomics in flight than the model holds");
     struct ticket *ticket = &core->tickets.items[number];
     const struct row *sources = step->rows + step->dst_count;
     const unsigned first_thread = (exec->place * core->warps_per_place + warp) * LANES_MAX;

@@ -186,8 +186,8 @@ static bool check_barrier(struct exec *exec, unsigned warp, const struct step *s
     if (!counts)
         return true;
     if (!barrier_counts_warps(expected))
-        return exec_fail(exec, warp, lane, step, "barrier %u waits for %u threads, which is no multiple of %d", number,
-                         expected, LANES_MAX);
+        return exec_fail(exec, warp, lane, step, "barrier %u waits for %u threads, which is not a multiple of %d",
+                         number, expected, LANES_MAX);
     if (expected > bits_round_up(exec->threads, LANES_MAX))
         return exec_fail(exec, warp, lane, step, "barrier %u waits for %u threads, but the block has %u", number,
                          expected, exec->threads);

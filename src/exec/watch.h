@@ -24,12 +24,12 @@ struct watch_issue {
 };
 
 struct watch_access {
-    uint8_t space;    /* SPACE_GLOBAL or SHARED, generic addresses resolved */
-    uint8_t bytes;    /* of one lane, all elements of a vector together */
-    uint32_t lanes;   /* that access memory of that space, which is there */
-    uint32_t changed; /* of them: what they wrote is another value than what was there */
-    uint64_t address[LANES_MAX];
-    uint8_t *const *memory; /* of each lane, as the host sees it */
+    uint8_t space;           /* SPACE_GLOBAL or SHARED, generic addresses resolved */
+    uint8_t bytes;           /* of one lane, all elements of a vector together */
+    uint32_t lanes;          /* that access memory of that space, which is there */
+    uint32_t changed;        /* of them: what they wrote is another value than what was there */
+    const uint64_t *address; /* of each lane */
+    uint8_t *const *memory;  /* of each lane, as the host sees it */
 };
 
 enum watch_refusal {

@@ -102,9 +102,24 @@ void exec_tell_unwritten(struct exec *exec, unsigned warp, const struct step *st
 
 struct lane_memory {
     uint32_t bytes; /* of one lane */
+    uint32_t there; /* lanes whose access leads somewhere, and not nowhere */
     uint64_t address[LANES_MAX];
     uint8_t *memory[LANES_MAX];
 };
+
+/* For all lanes of a set: without asking for each where it is every lane. */
+#define LANES_EACH(i, lanes, ...)                                                                                      \
+    do {                                                                                                               \
+        if ((lanes) == UINT32_MAX) {                                                                                   \
+            for (unsigned i = 0; i < LANES_MAX; i++) {                                                                 \
+                __VA_ARGS__;                                                                                           \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            for (BITS_EACH(i, lanes)) {                                                                                \
+                __VA_ARGS__;                                                                                           \
+            }                                                                                                          \
+        }                                                                                                              \
+    } while (0)
 
 /* Addresses of the lanes; those of others mean nothing. */
 static void find_addresses(const struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
@@ -113,34 +128,67 @@ static void find_addresses(const struct exec *exec, unsigned warp, const struct 
     const uint64_t offset = address->offset;
     const bool is_plain = address->row.present && !address->high.present && !address->in_frame && !address->row.is_pair;
     const uint8_t *row = is_plain ? exec_row(exec, warp, &address->row) : NULL;
-    if (row && address->row.bytes == 8) {
-        memcpy(out, row, LANES_MAX * sizeof *out);
-        for (unsigned i = 0; i < LANES_MAX; i++)
-            out[i] += offset;
-    } else if (row && address->row.bytes == 4) {
-        uint32_t low[LANES_MAX];
-        memcpy(low, row, sizeof low);
-        for (unsigned i = 0; i < LANES_MAX; i++)
-            out[i] = (uint32_t)(low[i] + offset);
-    } else
+    if (row && address->row.bytes == 8)
+        for (unsigned i = 0; i < LANES_MAX; i++) {
+            uint64_t value;
+            memcpy(&value, row + sizeof value * i, sizeof value);
+            out[i] = value + offset;
+        }
+    else if (row && address->row.bytes == 4)
+        for (unsigned i = 0; i < LANES_MAX; i++) {
+            uint32_t value;
+            memcpy(&value, row + sizeof value * i, sizeof value);
+            out[i] = (uint32_t)(value + offset);
+        }
+    else
         for (BITS_EACH(lane, lanes))
             out[lane] = exec_address(exec, warp, lane, step);
+}
+
+struct lane_window {
+    uint64_t low, bytes;
+    uint8_t *memory; /* the host's, of the first byte */
+};
+
+/* Memory behind each lane's access where all of them lie in the window and are aligned; false: not all do. */
+static bool find_in_window(const struct lane_window *window, uint32_t lanes, struct lane_memory *at) {
+    const uint64_t low = window->low, last = window->bytes - at->bytes;
+    uint8_t *const memory = window->memory;
+    uint64_t outside = 0, bits = 0; /* outside: its highest bit, of differences that must not be below 0 */
+    if (at->bytes > window->bytes)
+        return false;
+    LANES_EACH(i, lanes, outside |= (at->address[i] - low) | (last - (at->address[i] - low)); bits |= at->address[i]);
+    if (outside >> 63 || bits & (at->bytes - 1))
+        return false;
+    LANES_EACH(i, lanes, at->memory[i] = memory + (at->address[i] - low));
+    at->there |= lanes;
+    return true;
+}
+
+/* The block's shared memory, or the allocation that the instruction used last. */
+static struct lane_window window_of(const struct exec *exec, const struct step *step) {
+    const struct site *site = &exec->sites[step - exec->linked->steps];
+    if (step->address.space == SPACE_SHARED)
+        return (struct lane_window){0, exec->shared_bytes, exec->shared};
+    return (struct lane_window){site->low, site->high - site->low,
+                                site->high ? memory_host(exec->memory, site->low) : NULL};
 }
 
 /* Memory of the host behind each lane's access, as exec_translate has it; false: the launch stops. */
 static bool find_memory(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
                         struct lane_memory *at) {
-    const bool is_shared = step->address.space == SPACE_SHARED;
-    const struct site *site = &exec->sites[step - exec->linked->steps];
+    const struct lane_window window = window_of(exec, step);
+    at->there = 0;
+    if (find_in_window(&window, lanes, at))
+        return true;
     for (BITS_EACH(lane, lanes)) {
-        const uint64_t address = at->address[lane], low = is_shared ? 0 : site->low;
-        const uint64_t size = is_shared ? exec->shared_bytes : site->high - low;
-        if (!(address & (at->bytes - 1)) && range_within(address - low, at->bytes, size))
-            at->memory[lane] = is_shared ? exec->shared + address : memory_host(exec->memory, address);
-        else
-            at->memory[lane] = exec_translate(exec, warp, lane, step, address, at->bytes);
+        const struct lane_window now = window_of(exec, step);
+        if (find_in_window(&now, UINT32_C(1) << lane, at))
+            continue;
+        at->memory[lane] = exec_translate(exec, warp, lane, step, at->address[lane], at->bytes);
         if (!at->memory[lane])
             return false;
+        at->there |= (uint32_t)(at->memory[lane] != exec->nowhere) << lane;
     }
     return true;
 }
@@ -149,6 +197,8 @@ static bool find_memory(struct exec *exec, unsigned warp, const struct step *ste
 static enum space resolve(const struct exec *exec, const struct step *step, uint64_t *address) {
     if (step->address.space != SPACE_GENERIC)
         return step->address.space;
+    if (*address >= GLOBAL_BASE)
+        return SPACE_GLOBAL;
     if (*address - SHARED_WINDOW < WINDOW_BYTES) {
         *address -= SHARED_WINDOW + exec->linked->kernel->shared_base;
         return SPACE_SHARED;
@@ -158,25 +208,56 @@ static enum space resolve(const struct exec *exec, const struct step *step, uint
     return *address - LOCAL_WINDOW < WINDOW_BYTES ? SPACE_LOCAL : SPACE_GLOBAL;
 }
 
+/* One element of each lane's access, of a constant number of bytes, that lies `at` bytes into it. */
+static inline __attribute__((always_inline)) void load_row(uint8_t *row, uint32_t lanes, uint8_t *const *memory,
+                                                           size_t at, size_t bytes) {
+    LANES_EACH(i, lanes, memcpy(row + bytes * i, memory[i] + at, bytes));
+}
+
 static void load_lanes(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
                        const struct lane_memory *at) {
     const uint32_t bytes = step->access_bytes;
     for (unsigned k = 0; k < step->dst_count; k++) {
         const struct row *row = &step->rows[k];
-        uint8_t *to = step->plain ? exec_row(exec, warp, row) : NULL;
-        for (BITS_EACH(lane, lanes)) {
-            const uint8_t *memory = at->memory[lane] + (size_t)k * bytes;
-            uint64_t value = 0;
-            if (to && bytes == 4)
-                memcpy(to + 4u * lane, memory, 4);
-            else if (to && bytes == 8)
-                memcpy(to + 8u * lane, memory, 8);
-            else {
-                memcpy(&value, memory, bytes);
+        if (step->plain && bytes == 4)
+            load_row(exec_row(exec, warp, row), lanes, at->memory, 4u * k, 4);
+        else if (step->plain && bytes == 8)
+            load_row(exec_row(exec, warp, row), lanes, at->memory, 8u * k, 8);
+        else
+            for (BITS_EACH(lane, lanes)) {
+                uint64_t value = 0;
+                memcpy(&value, at->memory[lane] + (size_t)k * bytes, bytes);
                 exec_write(exec, warp, row, lane, exec_extend_loaded(step, value));
             }
-        }
     }
+}
+
+static inline __attribute__((always_inline)) bool store_one(uint8_t *memory, const uint8_t *from, size_t bytes) {
+    uint64_t before = 0, value = 0;
+    memcpy(&before, memory, bytes);
+    memcpy(&value, from, bytes);
+    memcpy(memory, &value, bytes);
+    return before != value;
+}
+
+/* As load_row: lanes, one after another, behind whose store memory holds something else than before. */
+static inline __attribute__((always_inline)) uint32_t store_row(const uint8_t *row, uint32_t lanes,
+                                                                uint8_t *const *memory, size_t at, size_t bytes) {
+    uint32_t changed = 0;
+    LANES_EACH(i, lanes, changed |= (uint32_t)store_one(memory[i] + at, row + bytes * i, bytes) << i);
+    return changed;
+}
+
+/* One element after another: lanes that meet in one have met in the same of all. */
+static uint32_t store_rows(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
+                           const struct lane_memory *at) {
+    uint32_t changed = 0;
+    for (unsigned k = 0; k + 1 < step->src_count; k++) {
+        const uint8_t *row = exec_row(exec, warp, &step->rows[1 + k]);
+        changed |= step->access_bytes == 4 ? store_row(row, lanes, at->memory, 4u * k, 4)
+                                           : store_row(row, lanes, at->memory, 8u * k, 8);
+    }
+    return changed;
 }
 
 /* Lanes behind whose store memory holds something else than before. */
@@ -185,23 +266,16 @@ static uint32_t store_lanes(struct exec *exec, unsigned warp, const struct step 
     const uint32_t bytes = step->access_bytes;
     const bool delays = exec->launch->watch->delays != NULL;
     uint32_t changed = 0;
+    if (step->plain && bytes >= 4 && !delays)
+        return store_rows(exec, warp, step, lanes, at);
     for (BITS_EACH(lane, lanes))
         for (unsigned k = 0; k + 1 < step->src_count; k++) {
-            const struct row *row = &step->rows[1 + k];
             uint8_t *memory = at->memory[lane] + (size_t)k * bytes;
+            const uint64_t value = exec_read(exec, warp, &step->rows[1 + k], lane);
             if (delays && at->memory[lane] != exec->nowhere) {
-                delayed_put(exec, LANES_MAX * warp + lane, memory, exec_read(exec, warp, row, lane), bytes);
+                delayed_put(exec, LANES_MAX * warp + lane, memory, value, bytes);
                 continue;
             }
-            if (step->plain && bytes == 4) {
-                uint32_t before, value;
-                memcpy(&before, memory, 4);
-                memcpy(&value, exec_row(exec, warp, row) + 4u * lane, 4);
-                memcpy(memory, &value, 4);
-                changed |= (uint32_t)(before != value) << lane;
-                continue;
-            }
-            const uint64_t value = exec_read(exec, warp, row, lane);
             changed |= (uint32_t)(memcmp(memory, &value, bytes) != 0) << lane;
             memcpy(memory, &value, bytes);
         }
@@ -217,33 +291,40 @@ static bool atomic_lane(struct exec *exec, unsigned warp, const struct step *ste
     return before != after;
 }
 
+/* Tells of the accesses of these lanes, which are of one space; changed: as in struct watch_access, of any lanes. */
+static void tell_some(struct exec *exec, const struct watch_issue *issue, const struct lane_memory *at,
+                      const uint64_t *address, struct watch_access some) {
+    const struct exec_watch *watch = exec->launch->watch;
+    if (!some.lanes)
+        return;
+    some.changed &= some.lanes;
+    some.bytes = (uint8_t)at->bytes, some.address = address, some.memory = at->memory;
+    watch->access(watch->self, issue, &some);
+    exec->counts->progress += some.space == SPACE_GLOBAL && exec->linked->steps[issue->pc].inner == KIND_STORE;
+}
+
 /* Tells of the accesses, those of each space together. */
 static void tell_accesses(struct exec *exec, const struct watch_issue *issue, const struct lane_memory *at,
                           uint32_t changed) {
-    const struct exec_watch *watch = exec->launch->watch;
     const struct step *step = &exec->linked->steps[issue->pc];
-    struct watch_access to[2]; /* global, shared */
-    to[0].lanes = to[1].lanes = 0;
-    for (BITS_EACH(lane, issue->lanes)) {
-        uint64_t address = at->address[lane];
-        const enum space space = resolve(exec, step, &address);
-        if (at->memory[lane] == exec->nowhere || space == SPACE_LOCAL || space == SPACE_PARAM)
-            continue;
-        struct watch_access *access = &to[space == SPACE_SHARED];
-        access->address[lane] = address;
-        access->lanes |= UINT32_C(1) << lane;
+    const uint32_t lanes = issue->lanes & at->there;
+    uint32_t global = 0, shared = 0;
+    uint64_t address[LANES_MAX];
+    if (step->address.space == SPACE_GLOBAL || step->address.space == SPACE_SHARED) {
+        tell_some(exec, issue, at, at->address,
+                  (struct watch_access){.space = step->address.space, .lanes = lanes, .changed = changed});
+        return;
     }
-    for (unsigned i = 0; i < 2; i++) {
-        if (!to[i].lanes)
-            continue;
-        to[i].changed = changed & to[i].lanes;
-        to[i].space = i ? SPACE_SHARED : SPACE_GLOBAL;
-        to[i].bytes = (uint8_t)at->bytes;
-        to[i].memory = at->memory;
-        watch->access(watch->self, issue, &to[i]);
+    for (BITS_EACH(lane, lanes)) {
+        address[lane] = at->address[lane];
+        const enum space space = resolve(exec, step, &address[lane]);
+        global |= (uint32_t)(space == SPACE_GLOBAL) << lane;
+        shared |= (uint32_t)(space == SPACE_SHARED) << lane;
     }
-    if (step->inner == KIND_STORE)
-        exec->counts->progress += to[0].lanes != 0;
+    tell_some(exec, issue, at, address,
+              (struct watch_access){.space = SPACE_GLOBAL, .lanes = global, .changed = changed});
+    tell_some(exec, issue, at, address,
+              (struct watch_access){.space = SPACE_SHARED, .lanes = shared, .changed = changed});
 }
 
 /* Stores that have waited go before what may follow them. */
@@ -307,7 +388,9 @@ static void tell_meetings(struct exec *exec, unsigned warp, const struct step *s
 static void tell_shared(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t bytes) {
     const struct exec_watch *watch = exec->launch->watch;
     const struct watch_issue issue = issue_of(exec, warp, step, lanes);
-    struct watch_access access = {.space = SPACE_SHARED, .bytes = (uint8_t)bytes, .changed = lanes};
+    uint64_t addresses[LANES_MAX];
+    struct watch_access access = {
+        .space = SPACE_SHARED, .bytes = (uint8_t)bytes, .changed = lanes, .address = addresses};
     for (BITS_EACH(lane, lanes)) {
         uint64_t address = step->inst->op == OP_CP_ASYNC ? exec_copy_target(exec, warp, lane, step)
                                                          : exec_address(exec, warp, lane, step);
@@ -315,7 +398,7 @@ static void tell_shared(struct exec *exec, unsigned warp, const struct step *ste
             continue;
         if (!range_within(address, bytes, exec->shared_bytes))
             continue;
-        access.address[lane] = address;
+        addresses[lane] = address;
         access.lanes |= UINT32_C(1) << lane;
     }
     if (access.lanes)

@@ -70,7 +70,7 @@ enum mode {
     MODE_UP, MODE_DOWN, MODE_BFLY, MODE_IDX,                        /* shfl */
     MODE_SYNC, MODE_ARRIVE, MODE_RED_POPC, MODE_RED_AND, MODE_RED_OR, /* bar; of clusters MODE_ARRIVE and */
     MODE_WAIT,
-    MODE_FINITE, MODE_INFINITE, MODE_NUMBER, MODE_NOTANUMBER, MODE_NORMAL, MODE_SUBNORMAL, /* testp */
+    MODE_FINITE, MODE_INFINITE, MODE_NUMBER, MODE_NOTANUMBER, MODE_NORMAL, MODE_SUBNORMAL, /* testp; FINITE: cvt.satfinite */
     MODE_MIN, MODE_MAX,                                             /* mnmx.add, add.mnmx */
     MODE_LOW_LOW, MODE_LOW_HIGH, MODE_HIGH_LOW, MODE_HIGH_HIGH,     /* mad16: halves of a, b */
     MODE_AND, MODE_OR, MODE_XOR,                                    /* psetp */

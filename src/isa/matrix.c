@@ -2,7 +2,7 @@
 #include "isa/matrix.h"
 
 static const struct matrix_form forms[] = {
-#define MMA(m, n, k, d, a, b, c, options) {m, n, k, ELEMENT_##d, ELEMENT_##a, ELEMENT_##b, ELEMENT_##c, options},
+#define MMA(m, n, k, d, a, b, c, options) {m, n, k, MATRIX_##d, MATRIX_##a, MATRIX_##b, MATRIX_##c, options},
 #include "isa/matrix.def"
 #undef MMA
 };
@@ -10,12 +10,11 @@ static const struct matrix_form forms[] = {
 static const struct {
     const char *name;
     uint8_t bits;
-} elements[ELEMENT_COUNT] = {
-    [ELEMENT_F16] = {"f16", 16},  [ELEMENT_BF16] = {"bf16", 16}, [ELEMENT_TF32] = {"tf32", 32},
-    [ELEMENT_F32] = {"f32", 32},  [ELEMENT_F64] = {"f64", 64},   [ELEMENT_E4M3] = {"e4m3", 8},
-    [ELEMENT_E5M2] = {"e5m2", 8}, [ELEMENT_S8] = {"s8", 8},      [ELEMENT_U8] = {"u8", 8},
-    [ELEMENT_S4] = {"s4", 4},     [ELEMENT_U4] = {"u4", 4},      [ELEMENT_B1] = {"b1", 1},
-    [ELEMENT_S32] = {"s32", 32},
+} elements[MATRIX_COUNT] = {
+    [MATRIX_F16] = {"f16", 16}, [MATRIX_BF16] = {"bf16", 16}, [MATRIX_TF32] = {"tf32", 32}, [MATRIX_F32] = {"f32", 32},
+    [MATRIX_F64] = {"f64", 64}, [MATRIX_E4M3] = {"e4m3", 8},  [MATRIX_E5M2] = {"e5m2", 8},  [MATRIX_S8] = {"s8", 8},
+    [MATRIX_U8] = {"u8", 8},    [MATRIX_S4] = {"s4", 4},      [MATRIX_U4] = {"u4", 4},      [MATRIX_B1] = {"b1", 1},
+    [MATRIX_S32] = {"s32", 32},
 };
 
 unsigned matrix_form_count(void) { return sizeof forms / sizeof *forms; }
@@ -58,7 +57,7 @@ unsigned matrix_distinct(const struct matrix_form *form, enum matrix_part part) 
 
 unsigned matrix_registers(const struct matrix_form *form, enum matrix_part part) {
     enum { WMMA_HALVES = 8 };
-    const bool is_fixed = form->options & MATRIX_WMMA && form->a == ELEMENT_F16 && (part == PART_A || part == PART_B);
+    const bool is_fixed = form->options & MATRIX_WMMA && form->a == MATRIX_F16 && (part == PART_A || part == PART_B);
     return is_fixed ? WMMA_HALVES : matrix_distinct(form, part);
 }
 
@@ -90,7 +89,7 @@ struct matrix_place matrix_place_in_quad(const struct matrix_form *form, enum ma
                                          : (struct matrix_place){own + upper, i};
     if (part == PART_B)
         return layout & LAYOUT_B_ROWS ? (struct matrix_place){own, i + upper} : (struct matrix_place){i, own + upper};
-    if (matrix_element_of(form, part) == ELEMENT_F16)
+    if (matrix_element_of(form, part) == MATRIX_F16)
         return (struct matrix_place){own + upper, i};
     return (struct matrix_place){(lane & 1) + (i & 2) + upper, (i & 4) + (lane & 2) + (i & 1)};
 }

@@ -68,6 +68,9 @@ struct function {
     uint32_t reg_count;
     uint32_t local_bytes; /* frame: .local variables, and for calls the .param variables */
     uint32_t local_align;
+    uint32_t
+        spills_from; /* native code made of PTX here: byte of local memory from which on it keeps what registers do not;
+                             0: nobody has said */
     uint32_t shared_bytes; /* static shared memory its code, and all it can call, uses: [0, shared_bytes) */
     uint32_t shared_base;  /* kernels: where it begins in the window: native code has the system's before it */
     uint32_t required_ntid[3], max_ntid[3];           /* 0: not given */

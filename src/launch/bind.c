@@ -216,7 +216,7 @@ static enum status bind_tensor(const struct binder *b, unsigned i) {
 static enum status bind_args(struct binder *b) {
     const struct launch_step *step = b->step;
     if (step->arg_count != b->kernel->param_count)
-        return yaml_error(&b->file->yaml, step->args_at, b->report, "%s takes %u arguments, but %u are given: %.600s",
+        return yaml_error(&b->file->yaml, step->args_at, b->report, "%s takes %u arguments, not %u: %.600s",
                           step->kernel, b->kernel->param_count, step->arg_count,
                           bind_signature(b->arena, b->kernel, b->source));
     enum status status = STATUS_OK;

@@ -53,9 +53,9 @@ enum status checkpoint_open(struct checkpoint *checkpoint, const char *path, con
     if (status)
         return status;
     if (contents.bytes < MAGIC_BYTES || memcmp(contents.data, CHECKPOINT_MAGIC, MAGIC_BYTES) != 0)
-        return report_add(report, STATUS_INVALID,
-                          "%s: no checkpoint of this version of Heddle ('heddle run --checkpoint-every' writes them)",
-                          path);
+        return report_add(
+            report, STATUS_INVALID,
+            "%s: not a checkpoint of this version of Heddle ('heddle run --checkpoint-every' writes them)", path);
     checkpoint->data = (const uint8_t *)contents.data;
     checkpoint->bytes = contents.bytes, checkpoint->at = MAGIC_BYTES;
     struct keep keep;

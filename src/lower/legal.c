@@ -222,6 +222,8 @@ static enum status legal_inst(struct legal *l, const struct inst *inst) {
         if (inst->type == TYPE_E4M3X2 || inst->type == TYPE_E5M2X2 || inst->stype == TYPE_E4M3X2 ||
             inst->stype == TYPE_E5M2X2)
             return legal_refuse(l, inst, "8-bit floating point");
+        if (inst->mode == MODE_FINITE)
+            return legal_refuse(l, inst, "saturation to finite");
         return legal_convert(l, inst);
     case OP_CVTA:
     case OP_CVT_PACK:

@@ -181,6 +181,7 @@ static enum status lower_within(const struct module *module, const struct functi
     if (status != STATUS_OK)
         return status;
     out->local_bytes = machine.local_bytes;
+    out->spills_from = legal->local_bytes ? legal->local_bytes : 4; /* as place_spill has it */
     out->shared_bytes = machine.shared_bytes;
     fill_banks(&machine, module, program, out);
     memcpy(out->max_threads, kernel->max_ntid, sizeof out->max_threads);

@@ -80,23 +80,22 @@ static enum status check_in_flight(const struct machine *machine, struct report 
     const struct sm_params *sm = &machine->sm;
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
     if (!sm->memory_in_flight)
-        return sm->wait_at_use
-                   ? STATUS_OK
-                   : report_add(
-                         report, STATUS_INVALID,
-                         "machine '%s': pipeline.wait_at_use=false: with pipeline.memory_in_flight=0 a warp waits "
-                         "for each of its instructions",
-                         machine->name);
+        return sm->wait_at_use ? STATUS_OK
+                               : report_add(report, STATUS_INVALID,
+                                            "machine '%s': pipeline.wait_at_use=false has no effect with "
+                                            "pipeline.memory_in_flight=0, where a warp waits for each of its "
+                                            "instructions; set pipeline.memory_in_flight, or leave wait_at_use out",
+                                            machine->name);
     if (mechanism->forming)
         return report_add(
             report, STATUS_INVALID,
-            "machine '%s': pipeline.memory_in_flight=%u: divergence.mechanism=%s forms groups anew, whose "
-            "threads have one instruction in flight, or with sm.pipeline=scoreboard any",
+            "machine '%s': pipeline.memory_in_flight=%u: divergence.mechanism=%s forms groups anew, and their threads "
+            "have one instruction in flight (with sm.pipeline=scoreboard any number); set it to 0",
             machine->name, sm->memory_in_flight, machine->divergence_mechanism);
     if (machine_pipeline(machine) == SM_SCOREBOARD || sm->pipeline == SM_CONTROL_BITS)
         return report_add(report, STATUS_INVALID,
-                          "machine '%s': pipeline.memory_in_flight=%u: with sm.pipeline=%s registers alone say what a "
-                          "warp waits for",
+                          "machine '%s': pipeline.memory_in_flight=%u: with sm.pipeline=%s a warp waits for registers "
+                          "only; set it to 0",
                           machine->name, sm->memory_in_flight,
                           sm->pipeline == SM_CONTROL_BITS ? "control-bits" : "scoreboard");
     return STATUS_OK;
@@ -108,20 +107,20 @@ static enum status check_branches(const struct machine *machine, struct report *
     if (!sm->branch_cycles)
         return STATUS_OK;
     if (divergence_find(machine->divergence_mechanism)->forming)
-        return report_add(report, STATUS_INVALID,
-                          "machine '%s': sm.branch_cycles=%u: divergence.mechanism=%s forms groups where threads have "
-                          "gone, so that nothing is fetched for them before their branch is known; with "
-                          "sm.branch_cycles=0 predictions are counted there too",
-                          machine->name, sm->branch_cycles, machine->divergence_mechanism);
+        return report_add(
+            report, STATUS_INVALID,
+            "machine '%s': sm.branch_cycles=%u: divergence.mechanism=%s forms groups after a branch is known, so "
+            "nothing is fetched for them earlier; set sm.branch_cycles=0, where predictions are counted too",
+            machine->name, sm->branch_cycles, machine->divergence_mechanism);
     if (sm->pipeline == SM_ONE_CYCLE)
         return report_add(report, STATUS_INVALID,
                           "machine '%s': sm.branch_cycles=%u: with sm.pipeline=one-cycle a branch is known in the next "
-                          "cycle",
+                          "cycle; set sm.branch_cycles=0",
                           machine->name, sm->branch_cycles);
     if (sm->fetch_straight)
         return report_add(report, STATUS_INVALID,
-                          "machine '%s': sm.branch_cycles=%u: sm.fetch_straight=true says itself where fetch goes "
-                          "behind a branch; set it to false",
+                          "machine '%s': sm.branch_cycles=%u: sm.fetch_straight=true already decides where fetch goes "
+                          "after a branch; set it to false",
                           machine->name, sm->branch_cycles);
     return STATUS_OK;
 }
@@ -142,8 +141,8 @@ static enum status check_paths(const struct machine *machine, struct report *rep
     if (sm->branch_cycles)
         return report_add(
             report, STATUS_INVALID,
-            "machine '%s': sm.branch_cycles=%u: with divergence.mechanism=%s both sides of a branch may go "
-            "on, and fetch knows when it issues; with sm.branch_cycles=0 predictions are counted there too",
+            "machine '%s': sm.branch_cycles=%u: with divergence.mechanism=%s both sides of a branch may go on, and "
+            "fetch knows them when it issues; set sm.branch_cycles=0, where predictions are counted too",
             machine->name, sm->branch_cycles, machine->divergence_mechanism);
     return STATUS_OK;
 }
@@ -167,11 +166,10 @@ static enum status check_subcores(const struct machine *machine, struct report *
             "machine '%s': sm.pipeline=control-bits: a warp issues in one cycle, and sm.lanes=%u takes %u",
             machine->name, sm->lanes, sm_issue_cycles(sm, machine->warp_size));
     if (sm->branch_cycles)
-        return report_add(
-            report, STATUS_INVALID,
-            "machine '%s': sm.pipeline=control-bits: fetch goes straight on and begins anew when a branch "
-            "issues; sm.branch_cycles=%u needs another pipeline",
-            machine->name, sm->branch_cycles);
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': sm.pipeline=control-bits: fetch goes straight on and restarts when a branch "
+                          "issues; sm.branch_cycles=%u needs another pipeline",
+                          machine->name, sm->branch_cycles);
     if (sm->l1_conflicts_stall)
         return report_add(
             report, STATUS_INVALID,
@@ -226,8 +224,8 @@ enum status machine_check(const struct machine *machine, struct report *report) 
     if (!status)
         status = check_l1(machine, report);
     if (!bits_is_power_of_two(machine->warp_size))
-        status = report_add(report, STATUS_INVALID, "machine '%s': sm.warp_size=%u: it is a power of two",
-                            machine->name, machine->warp_size);
+        status = report_add(report, STATUS_INVALID, "machine '%s': sm.warp_size=%u: use a power of two", machine->name,
+                            machine->warp_size);
     if ((uint64_t)machine->max_warps * machine->warp_size < machine->max_threads)
         status = report_add(report, STATUS_INVALID,
                             "machine '%s': sm.max_threads is %u, but sm.max_warps times sm.warp_size holds only %llu",

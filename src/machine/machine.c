@@ -97,6 +97,10 @@ static enum status read_key(struct machine *machine, const struct key_file *file
     const char *origin = file->origin;
     const struct yaml_node *value = node;
     if (node->kind == YAML_MAP) {
+        if (node->count && !yaml_get(node, "value") && !words_suggest(node->keys[0]->text, keys))
+            return yaml_error(yaml, node, report,
+                              "'%s' is not a group of keys; keys are written in full, such as 'l1.size_bytes: 16384'",
+                              key->text);
         enum status status = yaml_known_keys(yaml, node, "a value with its origin", keys, report);
         if (status)
             return status;
@@ -204,7 +208,8 @@ static enum status read_yaml(struct machine *machine, const char *name, const st
         if (words[i] && words[i]->kind != YAML_SCALAR)
             return yaml_error(yaml, words[i], report, "base, energy, dram, origin and about are plain text");
     if (base && depth == BASE_DEPTH_MAX)
-        return yaml_error(yaml, base, report, "the machines build on each other in a circle, or too deeply");
+        return yaml_error(yaml, base, report,
+                          "the 'base' keys of these machines form a circle, or a chain that is too long");
     enum status status = base ? read_machine(machine, base->text, depth + 1, report) : STATUS_OK;
     if (!status && energy)
         status = read_part(machine, &energy_table, yaml, energy, report);
@@ -380,7 +385,8 @@ struct cache_params machine_l1(const struct machine *machine, uint64_t shared_in
         return l1;
     }
     const uint64_t way_bytes = l1.size_bytes / l1.ways;
-    if (machine->ideal_warps && shared_in_use > machine->shared_bytes)
+    const bool is_endless = machine->ideal_warps || machine->ideal_resident == MACHINE_WITHOUT_SHARED;
+    if (is_endless && shared_in_use > machine->shared_bytes)
         shared_in_use = machine->shared_bytes;
     for (uint64_t bytes; machine_next_carve_out(&list, &bytes);)
         if (bytes >= shared_in_use) {
@@ -444,39 +450,12 @@ bool machine_is_idle_key(const struct machine *machine, const struct param_descr
     const size_t own = offsetof(struct machine, own);
     if (param->offset >= own && param->offset < own + MACHINE_OWN_BYTES)
         return !is_read(machine, param);
+    if (param->offset == offsetof(struct machine, ideal_resident))
+        return machine->ideal_resident == MACHINE_LIMITED; /* results from before it was there stay the same */
     return strncmp(param->key, "host.", 5) == 0 || (mechanism && sm_ignores(mechanism, param->key));
 }
 
 void machine_close(struct machine *machine) { arena_free(&machine->arena); }
-
-struct occupancy_limits machine_occupancy_limits(const struct machine *machine) {
-    enum { IDEAL_THREADS = 2048 };
-    if (machine->ideal_warps)
-        return (struct occupancy_limits){
-            .warp_size = machine->warp_size,
-            .threads = IDEAL_THREADS,
-            .warps = IDEAL_THREADS / machine->warp_size < WARPS_MAX ? IDEAL_THREADS / machine->warp_size : WARPS_MAX,
-            .blocks = IDEAL_THREADS / LANES_MAX,
-            .threads_per_block = machine->max_block_threads,
-            .registers = UINT32_MAX,
-            .registers_per_thread = machine->max_registers_per_thread,
-            .register_unit = 1,
-            .shared_bytes = UINT32_MAX,
-            .shared_unit_bytes = 1,
-        };
-    return (struct occupancy_limits){
-        .warp_size = machine->warp_size,
-        .threads = machine->max_threads,
-        .warps = machine->max_warps,
-        .blocks = machine->max_blocks,
-        .threads_per_block = machine->max_block_threads,
-        .registers = machine->registers,
-        .registers_per_thread = machine->max_registers_per_thread,
-        .register_unit = machine->register_unit,
-        .shared_bytes = (uint32_t)machine_shared_bytes(machine),
-        .shared_unit_bytes = machine->shared_unit,
-    };
-}
 
 struct gpu_config machine_gpu_config(const struct machine *machine) {
     return (struct gpu_config){.sm_count = machine->sm_count,

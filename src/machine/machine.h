@@ -18,6 +18,7 @@
 /* The order of the choices of l1.prefer, memory.out_of_bounds and host.lanes. */
 enum machine_prefer { MACHINE_PREFER_SHARED, MACHINE_PREFER_L1 };
 enum machine_out_of_bounds { MACHINE_STOP, MACHINE_WARN };
+enum machine_resident { MACHINE_LIMITED, MACHINE_WITHOUT_REGISTERS, MACHINE_WITHOUT_SHARED }; /* limits */
 enum machine_lanes { MACHINE_LANES_AUTO, MACHINE_LANES_V1, MACHINE_LANES_V3, MACHINE_LANES_V4, MACHINE_LANES_NEON };
 
 enum { MACHINE_OWN_BYTES = 4096 };
@@ -63,6 +64,8 @@ struct cache_params machine_l1(const struct machine *machine, uint64_t shared_in
 uint64_t machine_shared_bytes(const struct machine *machine);
 /* What the machine gives an SM, for occupancy_compute. */
 struct occupancy_limits machine_occupancy_limits(const struct machine *machine);
+/* The same where `without` is no limit. */
+struct occupancy_limits machine_limits_without(const struct machine *machine, enum machine_resident without);
 
 /* Names of the shipped machines in alphabetical order, NULL-terminated; empty when their folder is not found. DRAM standards, in
  * the folder dram of theirs, are none. */
@@ -93,8 +96,8 @@ const char *machine_value(const struct machine *machine, const struct param_desc
 const char *machine_origin(const struct machine *machine, const struct param_description *param);
 /* What to know before cycles are set beside those of other mechanisms; NULL: nothing. */
 const char *machine_note(const struct machine *machine, struct arena *arena);
-/* Not part of what a result depends on: a key that begins with "host.", of a part that is not chosen, or that the mechanism
- * chosen leaves unread. */
+/* Not part of what a result depends on: a key that begins with "host.", of a part that is not chosen, that the mechanism
+ * chosen leaves unread, or that asks for no what-if (ideal.resident). */
 bool machine_is_idle_key(const struct machine *machine, const struct param_description *param);
 
 #endif

@@ -79,7 +79,8 @@ static void add(const struct plugin *plugin) {
 static enum status open_library(const char *path, const struct plugin **out, void **library, struct report *report) {
     *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!*library)
-        return report_add(report, STATUS_INVALID, "no shared library that can be loaded: %s", dlerror());
+        return report_add(report, STATUS_INVALID,
+                          "cannot be loaded as a shared library: %s; 'heddle new' begins a plug-in", dlerror());
     *out = dlsym(*library, "heddle_plugin");
     if (!*out)
         return report_add(report, STATUS_INVALID,
@@ -132,7 +133,7 @@ static enum status load(const char *path, struct report *report) {
 enum status plugin_load(const char *path, struct report *report) {
     char absolute[PATH_MAX];
     if (!realpath(path, absolute))
-        return report_add(report, STATUS_INVALID, "%s: the plug-in is not there", path);
+        return report_add(report, STATUS_INVALID, "%s: there is no such plug-in file", path);
     pthread_mutex_lock(&loaded.lock);
     const enum status status = load(absolute, report);
     pthread_mutex_unlock(&loaded.lock);

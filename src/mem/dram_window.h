@@ -6,7 +6,7 @@
 
 #include "mem/dram_state.h"
 
-#define NONE UINT32_MAX /* no kind of command */
+#define NO_COMMAND UINT32_MAX /* no kind of command */
 
 static inline uint64_t later(uint64_t a, uint64_t b) { return dram_later(a, b); }
 static inline uint64_t bit(uint32_t n) { return dram_bit(n); }
@@ -66,7 +66,7 @@ static inline void plan_offer(struct dram *dram, uint32_t b, uint32_t kind, uint
 
 /* ---- requests enter the window ---- */
 
-/* Puts a request where its bank looks for commands. Returns the kind of command that the bank now wants for it, NONE
+/* Puts a request where its bank looks for commands. Returns the kind of command that the bank now wants for it, NO_COMMAND
  * when an older request of the bank comes first. A hit takes back the bank's wish to precharge. */
 static inline uint32_t bank_insert(struct dram *dram, struct dram_entry *entry) {
     uint32_t b = entry->bank;
@@ -77,7 +77,7 @@ static inline uint32_t bank_insert(struct dram *dram, struct dram_entry *entry) 
         bool first = !hits->head;
         list_append(hits, entry);
         if (!first)
-            return NONE;
+            return NO_COMMAND;
         dram->hit_order[entry->write][b] = entry->order;
         dram_want(dram, b, entry->write);
         dram->want[DRAM_PRECHARGE] &= ~bit(b);
@@ -86,10 +86,10 @@ static inline uint32_t bank_insert(struct dram *dram, struct dram_entry *entry) 
     bool first = !bank->waiting.head;
     list_append(&bank->waiting, entry);
     if (!first)
-        return NONE;
+        return NO_COMMAND;
     dram->waiting_order[b] = entry->order;
     if (open && (dram->want[DRAM_READ] | dram->want[DRAM_WRITE]) >> b & 1)
-        return NONE;
+        return NO_COMMAND;
     uint32_t kind = open ? DRAM_PRECHARGE : DRAM_ACTIVATE;
     dram_want(dram, b, kind);
     return kind;
@@ -142,18 +142,18 @@ static bool window_serve(struct dram *dram, struct dram_entry *entry, uint64_t c
 }
 
 /* A request enters the window in this cycle, after the cycle's commands. Returns the kind of command that its bank now
- * wants for it, or NONE. */
+ * wants for it, or NO_COMMAND. */
 static inline uint32_t window_enter(struct dram *dram, struct dram_entry *entry, uint64_t cycle) {
     dram->window_count++;
     if (dram->in_service && !window_serve(dram, entry, cycle))
-        return NONE;
+        return NO_COMMAND;
     return bank_insert(dram, entry);
 }
 
 /* The same when the next command has been planned. */
 static void window_add(struct dram *dram, struct dram_entry *entry, uint64_t cycle) {
     const uint32_t kind = window_enter(dram, entry, cycle), b = entry->bank;
-    if (kind == NONE)
+    if (kind == NO_COMMAND)
         return;
     if (kind <= DRAM_WRITE && dram->plan.kind == DRAM_PRECHARGE && dram->plan.bank == b)
         dram_plan(dram, cycle + 1, cycle + 1);

@@ -3,7 +3,7 @@
 #include "opencl/object.h"
 
 static void *no_object(cl_context context, cl_int *code) {
-    return object_refuse(code, object_is(context, KIND_CONTEXT) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT);
+    return object_refuse(code, object_is(context, OBJECT_CONTEXT) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT);
 }
 
 #define UNUSED6(a, b, c, d, e, f) (void)(a), (void)(b), (void)(c), (void)(d), (void)(e), (void)(f)

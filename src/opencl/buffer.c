@@ -71,7 +71,7 @@ static bool place(cl_mem buffer, const void *from) {
 }
 
 cl_mem memory_create_object(const struct object_order *order, cl_int *code) {
-    cl_mem memory = object_create(KIND_MEMORY, sizeof *memory);
+    cl_mem memory = object_create(OBJECT_MEMORY, sizeof *memory);
     if (!memory)
         return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
     memory->context = order->context;
@@ -92,7 +92,7 @@ cl_mem memory_create_object(const struct object_order *order, cl_int *code) {
 }
 
 cl_mem memory_create_part(cl_mem buffer, const struct object_order *order, size_t origin, cl_int *code) {
-    cl_mem part = object_create(KIND_MEMORY, sizeof *part);
+    cl_mem part = object_create(OBJECT_MEMORY, sizeof *part);
     if (!part)
         return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
     part->context = buffer->context;
@@ -114,7 +114,7 @@ cl_mem memory_create_part(cl_mem buffer, const struct object_order *order, size_
 /* ---- entry points ---- */
 
 cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *code) {
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
     if (!memory_flags_fit(flags))
         return object_refuse(code, CL_INVALID_VALUE);
@@ -129,7 +129,7 @@ cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t
 
 cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
                                                 cl_mem_flags flags, size_t size, void *host, cl_int *code) {
-    if (object_is(context, KIND_CONTEXT) && properties && properties[0])
+    if (object_is(context, OBJECT_CONTEXT) && properties && properties[0])
         return object_refuse(code, CL_INVALID_PROPERTY); /* there are none yet */
     cl_mem buffer = clCreateBuffer(context, flags, size, host, code);
     if (buffer && properties) {
@@ -159,7 +159,7 @@ bool memory_part_flags(cl_mem_flags of_buffer, cl_mem_flags *flags) {
 cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type, const void *info,
                                      cl_int *code) {
     const cl_buffer_region *region = info;
-    if (!object_is(buffer, KIND_MEMORY) || buffer->parent || memory_is_image(buffer))
+    if (!object_is(buffer, OBJECT_MEMORY) || buffer->parent || memory_is_image(buffer))
         return object_refuse(code, CL_INVALID_MEM_OBJECT);
     if (type != CL_BUFFER_CREATE_TYPE_REGION || !region || !memory_part_flags(buffer->flags, &flags))
         return object_refuse(code, CL_INVALID_VALUE);
@@ -174,21 +174,21 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffe
 }
 
 cl_int CL_API_CALL clRetainMemObject(cl_mem memory) {
-    if (!object_is(memory, KIND_MEMORY))
+    if (!object_is(memory, OBJECT_MEMORY))
         return CL_INVALID_MEM_OBJECT;
     object_retain(&memory->object);
     return CL_SUCCESS;
 }
 
 cl_int CL_API_CALL clReleaseMemObject(cl_mem memory) {
-    if (!object_is(memory, KIND_MEMORY))
+    if (!object_is(memory, OBJECT_MEMORY))
         return CL_INVALID_MEM_OBJECT;
     memory_object_release(memory);
     return CL_SUCCESS;
 }
 
 cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem memory, memory_destructor function, void *user) {
-    if (!object_is(memory, KIND_MEMORY))
+    if (!object_is(memory, OBJECT_MEMORY))
         return CL_INVALID_MEM_OBJECT;
     if (!function)
         return CL_INVALID_VALUE;
@@ -210,7 +210,7 @@ static cl_uint mapping_count(cl_mem memory) {
 }
 
 cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memory, cl_mem_info name, size_t size, void *value, size_t *size_ret) {
-    if (!object_is(memory, KIND_MEMORY))
+    if (!object_is(memory, OBJECT_MEMORY))
         return CL_INVALID_MEM_OBJECT;
     switch (name) {
         INFO(CL_MEM_TYPE, cl_mem_object_type, memory->type)

@@ -70,7 +70,7 @@ static cl_context make_context(const cl_context_properties *properties, cl_devic
         return object_refuse(code, wrong);
     if (!notify && user)
         return object_refuse(code, CL_INVALID_VALUE);
-    cl_context context = object_create(KIND_CONTEXT, sizeof *context);
+    cl_context context = object_create(OBJECT_CONTEXT, sizeof *context);
     if (!context)
         return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
     context->device = device;
@@ -105,7 +105,7 @@ cl_context CL_API_CALL clCreateContext(const cl_context_properties *properties, 
     if (!count || !devices)
         return object_refuse(code, CL_INVALID_VALUE);
     for (cl_uint i = 0; i < count; i++)
-        if (!object_is(devices[i], KIND_DEVICE))
+        if (!object_is(devices[i], OBJECT_DEVICE))
             return object_refuse(code, CL_INVALID_DEVICE);
     return make_context(properties, devices[0], notify, user, code);
 }
@@ -121,14 +121,14 @@ cl_context CL_API_CALL clCreateContextFromType(const cl_context_properties *prop
 }
 
 cl_int CL_API_CALL clRetainContext(cl_context context) {
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return CL_INVALID_CONTEXT;
     context_retain(context);
     return CL_SUCCESS;
 }
 
 cl_int CL_API_CALL clReleaseContext(cl_context context) {
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return CL_INVALID_CONTEXT;
     context_release(context);
     return CL_SUCCESS;
@@ -136,7 +136,7 @@ cl_int CL_API_CALL clReleaseContext(cl_context context) {
 
 cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_info name, size_t size, void *value,
                                     size_t *size_ret) {
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return CL_INVALID_CONTEXT;
     switch (name) {
         INFO(CL_CONTEXT_REFERENCE_COUNT, cl_uint, object_references(&context->object))
@@ -148,7 +148,7 @@ cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_info name, si
 }
 
 cl_int CL_API_CALL clSetContextDestructorCallback(cl_context context, context_destructor function, void *user) {
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return CL_INVALID_CONTEXT;
     if (!function)
         return CL_INVALID_VALUE;

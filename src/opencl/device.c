@@ -82,7 +82,7 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
                                   cl_uint *count) {
     const cl_device_type known = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
                                  CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
-    if (!object_is(platform, KIND_PLATFORM))
+    if (!object_is(platform, OBJECT_PLATFORM))
         return CL_INVALID_PLATFORM;
     if (type != CL_DEVICE_TYPE_ALL && (!type || type & ~known))
         return CL_INVALID_DEVICE_TYPE;
@@ -98,7 +98,7 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
 
 cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void *value,
                                    size_t *size_ret) {
-    if (!object_is(device, KIND_DEVICE))
+    if (!object_is(device, OBJECT_DEVICE))
         return CL_INVALID_DEVICE;
     const struct machine *machine = &device->machine;
     const size_t work_item_sizes[] = {machine->max_block_threads, machine->max_block_threads,
@@ -115,32 +115,32 @@ cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, siz
 cl_int CL_API_CALL clCreateSubDevices(cl_device_id device, const cl_device_partition_property *properties, cl_uint room,
                                       cl_device_id *devices, cl_uint *count) {
     (void)properties, (void)room, (void)devices, (void)count;
-    return object_is(device, KIND_DEVICE) ? CL_INVALID_VALUE : CL_INVALID_DEVICE; /* no way to part it is known */
+    return object_is(device, OBJECT_DEVICE) ? CL_INVALID_VALUE : CL_INVALID_DEVICE; /* no way to part it is known */
 }
 
 /* Only sub-devices are counted, and there are none. */
 cl_int CL_API_CALL clRetainDevice(cl_device_id device) {
-    return object_is(device, KIND_DEVICE) ? CL_SUCCESS : CL_INVALID_DEVICE;
+    return object_is(device, OBJECT_DEVICE) ? CL_SUCCESS : CL_INVALID_DEVICE;
 }
 
 cl_int CL_API_CALL clReleaseDevice(cl_device_id device) {
-    return object_is(device, KIND_DEVICE) ? CL_SUCCESS : CL_INVALID_DEVICE;
+    return object_is(device, OBJECT_DEVICE) ? CL_SUCCESS : CL_INVALID_DEVICE;
 }
 
 /* CL_PLATFORM_HOST_TIMER_RESOLUTION is 0: simulated time and the host's have nothing to do with each other. */
 cl_int CL_API_CALL clGetDeviceAndHostTimer(cl_device_id device, cl_ulong *device_time, cl_ulong *host_time) {
     (void)device_time, (void)host_time;
-    return object_is(device, KIND_DEVICE) ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
+    return object_is(device, OBJECT_DEVICE) ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
 }
 
 cl_int CL_API_CALL clGetHostTimer(cl_device_id device, cl_ulong *host_time) {
     (void)host_time;
-    return object_is(device, KIND_DEVICE) ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
+    return object_is(device, OBJECT_DEVICE) ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
 }
 
 cl_int CL_API_CALL clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, cl_command_queue queue) {
     (void)queue;
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return CL_INVALID_CONTEXT;
-    return object_is(device, KIND_DEVICE) ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
+    return object_is(device, OBJECT_DEVICE) ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
 }

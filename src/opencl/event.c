@@ -9,7 +9,7 @@ static cl_int check_waits(cl_context context, cl_uint count, const cl_event *wai
     if (!waits != !count)
         return CL_INVALID_EVENT_WAIT_LIST;
     for (cl_uint i = 0; i < count; i++)
-        if (!object_is(waits[i], KIND_EVENT))
+        if (!object_is(waits[i], OBJECT_EVENT))
             return CL_INVALID_EVENT_WAIT_LIST;
     for (cl_uint i = 0; i < count; i++)
         if (waits[i]->context != context)
@@ -22,7 +22,7 @@ cl_event event_create(cl_command_queue queue, cl_command_type type, cl_uint wait
     *code = check_waits(queue->context, wait_count, waits);
     if (*code)
         return NULL;
-    cl_event event = object_create(KIND_EVENT, sizeof *event);
+    cl_event event = object_create(OBJECT_EVENT, sizeof *event);
     cl_event *kept = event ? object_alloc(&event->object, ((size_t)wait_count + 1) * sizeof(cl_event)) : NULL;
     if (event)
         event->work = object_alloc(&event->object, work_bytes + 1);
@@ -108,9 +108,9 @@ void event_status_changed(struct engine *engine, cl_event event) {
 /* ---- entry points ---- */
 
 cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *code) {
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
-    cl_event event = object_create(KIND_EVENT, sizeof *event);
+    cl_event event = object_create(OBJECT_EVENT, sizeof *event);
     if (!event)
         return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
     event->context = context;
@@ -122,7 +122,7 @@ cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *code) {
 }
 
 cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int status) {
-    if (!object_is(event, KIND_EVENT) || event->type != CL_COMMAND_USER)
+    if (!object_is(event, OBJECT_EVENT) || event->type != CL_COMMAND_USER)
         return CL_INVALID_EVENT;
     if (status > CL_COMPLETE)
         return CL_INVALID_VALUE;
@@ -130,14 +130,14 @@ cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int status) {
 }
 
 cl_int CL_API_CALL clRetainEvent(cl_event event) {
-    if (!object_is(event, KIND_EVENT))
+    if (!object_is(event, OBJECT_EVENT))
         return CL_INVALID_EVENT;
     object_retain(&event->object);
     return CL_SUCCESS;
 }
 
 cl_int CL_API_CALL clReleaseEvent(cl_event event) {
-    if (!object_is(event, KIND_EVENT))
+    if (!object_is(event, OBJECT_EVENT))
         return CL_INVALID_EVENT;
     event_release(event);
     return CL_SUCCESS;
@@ -147,7 +147,7 @@ cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event *events) {
     if (!count || !events)
         return CL_INVALID_VALUE;
     for (cl_uint i = 0; i < count; i++)
-        if (!object_is(events[i], KIND_EVENT))
+        if (!object_is(events[i], OBJECT_EVENT))
             return CL_INVALID_EVENT;
     for (cl_uint i = 1; i < count; i++)
         if (events[i]->context != events[0]->context)
@@ -173,7 +173,7 @@ static cl_int event_status(cl_event event) {
 }
 
 cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info name, size_t size, void *value, size_t *size_ret) {
-    if (!object_is(event, KIND_EVENT))
+    if (!object_is(event, OBJECT_EVENT))
         return CL_INVALID_EVENT;
     switch (name) {
         INFO(CL_EVENT_COMMAND_QUEUE, cl_command_queue, event->queue)
@@ -187,7 +187,7 @@ cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info name, size_t siz
 
 cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t size, void *value,
                                            size_t *size_ret) {
-    if (!object_is(event, KIND_EVENT))
+    if (!object_is(event, OBJECT_EVENT))
         return CL_INVALID_EVENT;
     if (!event->queue || !(event->queue->properties & CL_QUEUE_PROFILING_ENABLE) || event_status(event) != CL_COMPLETE)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
@@ -202,7 +202,7 @@ cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info nam
 }
 
 cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int at, event_callback function, void *data) {
-    if (!object_is(event, KIND_EVENT))
+    if (!object_is(event, OBJECT_EVENT))
         return CL_INVALID_EVENT;
     if (!function || (at != CL_SUBMITTED && at != CL_RUNNING && at != CL_COMPLETE))
         return CL_INVALID_VALUE;

@@ -36,7 +36,7 @@ static bool is_image_type(cl_mem_object_type type) {
 
 cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags flags, cl_mem_object_type type,
                                               cl_uint room, cl_image_format *formats, cl_uint *count) {
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return CL_INVALID_CONTEXT;
     if ((formats && !room) || !is_image_type(type) ||
         !memory_flags_fit(flags & ~(cl_mem_flags)CL_MEM_KERNEL_READ_AND_WRITE))
@@ -137,7 +137,7 @@ static cl_mem finish(cl_mem image, const cl_image_format *format, const struct i
 /* An image of a buffer's bytes: of one row, or of rows. */
 static cl_mem create_over(cl_mem buffer, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *from,
                           const struct image_view *view, cl_int *code) {
-    if (!object_is(buffer, KIND_MEMORY) || memory_is_image(buffer) ||
+    if (!object_is(buffer, OBJECT_MEMORY) || memory_is_image(buffer) ||
         (view->kind != IMAGE_1D_BUFFER && view->kind != IMAGE_2D))
         return object_refuse(code, CL_INVALID_IMAGE_DESCRIPTOR);
     if (!memory_part_flags(buffer->flags, &flags))
@@ -151,7 +151,7 @@ static cl_mem create_over(cl_mem buffer, cl_mem_flags flags, const cl_image_form
 cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
                                  const cl_image_desc *from, void *host, cl_int *code) {
     struct image_view view = {.own = sampler_of(ADDRESSING_NONE, false, false)};
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
     if (!image_is_supported(context->device))
         return object_refuse(code, CL_INVALID_OPERATION);
@@ -186,7 +186,7 @@ cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags, const c
 cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, const cl_mem_properties *properties,
                                                cl_mem_flags flags, const cl_image_format *format,
                                                const cl_image_desc *from, void *host, cl_int *code) {
-    if (object_is(context, KIND_CONTEXT) && properties && properties[0])
+    if (object_is(context, OBJECT_CONTEXT) && properties && properties[0])
         return object_refuse(code, CL_INVALID_PROPERTY); /* there are none yet */
     cl_mem image = clCreateImage(context, flags, format, from, host, code);
     if (image && properties) {
@@ -236,7 +236,7 @@ void image_extent(const struct _cl_mem *image, size_t extent[3], size_t pitches[
 }
 
 cl_int CL_API_CALL clGetImageInfo(cl_mem image, cl_image_info name, size_t size, void *value, size_t *size_ret) {
-    if (!object_is(image, KIND_MEMORY) || !memory_is_image(image))
+    if (!object_is(image, OBJECT_MEMORY) || !memory_is_image(image))
         return CL_INVALID_MEM_OBJECT;
     const struct image_view *view = &image->view;
     const unsigned dimensions = image_dimensions((enum image_kind)view->kind);

@@ -59,7 +59,7 @@ struct host_texels {
 
 static cl_int image_read_or_write(const struct command_order *order, cl_mem image, const size_t *origin,
                                   const size_t *region, const struct host_texels *host) {
-    if (!object_is(order->queue, KIND_QUEUE))
+    if (!object_is(order->queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     const bool writes = order->type == CL_COMMAND_WRITE_IMAGE;
     struct image_box at;
@@ -122,7 +122,7 @@ static struct command_end run_fill(cl_event event, struct device *device) {
 cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue, cl_mem image, const void *colour, const size_t *origin,
                                       const size_t *region, cl_uint wait_count, const cl_event *waits, cl_event *out) {
     struct image_box at;
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     cl_int wrong = transfer_check(queue, image, true);
     if (!wrong && !colour)
@@ -154,7 +154,7 @@ cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_me
                                       const size_t *to_origin, const size_t *region, cl_uint wait_count,
                                       const cl_event *waits, cl_event *out) {
     struct image_box from_at, to_at;
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     cl_int wrong = transfer_check(queue, from, true);
     if (!wrong)
@@ -183,7 +183,7 @@ static cl_int copy_with_buffer(const struct command_order *order, cl_mem image, 
                                const size_t *region, size_t offset) {
     const bool to_image = order->type == CL_COMMAND_COPY_BUFFER_TO_IMAGE;
     struct image_box at;
-    if (!object_is(order->queue, KIND_QUEUE))
+    if (!object_is(order->queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     cl_int wrong = transfer_check(order->queue, image, true);
     if (!wrong)
@@ -224,7 +224,7 @@ void *CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_boo
                                     const size_t *origin, const size_t *region, size_t *row, size_t *slice,
                                     cl_uint wait_count, const cl_event *waits, cl_event *out, cl_int *code) {
     struct image_box at;
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return object_refuse(code, CL_INVALID_COMMAND_QUEUE);
     cl_int wrong = transfer_check(queue, image, true);
     if (!wrong)

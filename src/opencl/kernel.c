@@ -49,7 +49,7 @@ static cl_kernel make_kernel(cl_program program, struct build *build, const char
     const struct function *function = find_function(build, name);
     if (!function)
         return object_refuse(code, CL_INVALID_KERNEL_NAME);
-    cl_kernel kernel = object_create(KIND_KERNEL, sizeof *kernel);
+    cl_kernel kernel = object_create(OBJECT_KERNEL, sizeof *kernel);
     if (kernel)
         kernel->arguments = object_alloc(&kernel->object, (function->param_count + 1) * sizeof *kernel->arguments);
     if (!kernel || !kernel->arguments) {
@@ -69,7 +69,7 @@ static cl_kernel make_kernel(cl_program program, struct build *build, const char
 }
 
 cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *name, cl_int *code) {
-    if (!object_is(program, KIND_PROGRAM))
+    if (!object_is(program, OBJECT_PROGRAM))
         return object_refuse(code, CL_INVALID_PROGRAM);
     struct build *build = program_build(program);
     if (!build->loaded)
@@ -80,7 +80,7 @@ cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *name, cl_in
 }
 
 cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *count) {
-    if (!object_is(program, KIND_PROGRAM))
+    if (!object_is(program, OBJECT_PROGRAM))
         return CL_INVALID_PROGRAM;
     struct build *build = program_build(program);
     if (!build->loaded)
@@ -115,7 +115,7 @@ static bool copy_argument(cl_kernel kernel, struct kernel_argument *to, const st
 }
 
 cl_kernel CL_API_CALL clCloneKernel(cl_kernel from, cl_int *code) {
-    if (!object_is(from, KIND_KERNEL))
+    if (!object_is(from, OBJECT_KERNEL))
         return object_refuse(code, CL_INVALID_KERNEL);
     cl_kernel kernel = make_kernel(from->program, from->build, from->function->name, code);
     pthread_mutex_t *lock = &from->program->context->engine.lock;
@@ -131,14 +131,14 @@ cl_kernel CL_API_CALL clCloneKernel(cl_kernel from, cl_int *code) {
 }
 
 cl_int CL_API_CALL clRetainKernel(cl_kernel kernel) {
-    if (!object_is(kernel, KIND_KERNEL))
+    if (!object_is(kernel, OBJECT_KERNEL))
         return CL_INVALID_KERNEL;
     object_retain(&kernel->object);
     return CL_SUCCESS;
 }
 
 cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel) {
-    if (!object_is(kernel, KIND_KERNEL))
+    if (!object_is(kernel, OBJECT_KERNEL))
         return CL_INVALID_KERNEL;
     kernel_release(kernel);
     return CL_SUCCESS;
@@ -163,7 +163,7 @@ static cl_int set_buffer(cl_kernel kernel, struct kernel_argument *argument, siz
     if (size != sizeof(cl_mem))
         return CL_INVALID_ARG_SIZE;
     cl_mem buffer = value ? *(const cl_mem *)value : NULL;
-    if (buffer && (!object_is(buffer, KIND_MEMORY) || buffer->context != kernel->program->context))
+    if (buffer && (!object_is(buffer, OBJECT_MEMORY) || buffer->context != kernel->program->context))
         return CL_INVALID_MEM_OBJECT;
     if (buffer && memory_is_image(buffer))
         return CL_INVALID_MEM_OBJECT;
@@ -178,7 +178,7 @@ static cl_int set_image(cl_kernel kernel, struct kernel_argument *argument, cons
     if (size != sizeof(cl_mem))
         return CL_INVALID_ARG_SIZE;
     cl_mem image = *(const cl_mem *)value;
-    if (!object_is(image, KIND_MEMORY) || image->context != kernel->program->context)
+    if (!object_is(image, OBJECT_MEMORY) || image->context != kernel->program->context)
         return CL_INVALID_MEM_OBJECT;
     const cl_int wrong = image_check_argument(arg, image);
     if (!wrong)
@@ -209,7 +209,7 @@ static cl_int set_sampler(cl_kernel kernel, struct kernel_argument *argument, ui
     if (size != sizeof(cl_sampler))
         return CL_INVALID_ARG_SIZE;
     cl_sampler sampler = *(const cl_sampler *)value;
-    if (!object_is(sampler, KIND_SAMPLER) || sampler->context != kernel->program->context)
+    if (!object_is(sampler, OBJECT_SAMPLER) || sampler->context != kernel->program->context)
         return CL_INVALID_SAMPLER;
     const uint64_t handle = sampler_handle(&sampler->sampler);
     return set_value(kernel, argument, bytes, bytes, &handle);
@@ -240,7 +240,7 @@ static cl_int set_argument(cl_kernel kernel, cl_uint index, size_t size, const v
 
 /* The specification lets this one function be unsafe for threads that share a kernel; it is not. */
 cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
-    if (!object_is(kernel, KIND_KERNEL))
+    if (!object_is(kernel, OBJECT_KERNEL))
         return CL_INVALID_KERNEL;
     if (index >= kernel->function->param_count)
         return CL_INVALID_ARG_INDEX;
@@ -252,7 +252,7 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, 
 }
 
 cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void *pointer) {
-    if (!object_is(kernel, KIND_KERNEL))
+    if (!object_is(kernel, OBJECT_KERNEL))
         return CL_INVALID_KERNEL;
     cl_context context = kernel->program->context;
     if (!svm_is_supported(context->device))
@@ -273,7 +273,7 @@ cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, con
 
 /* Kernels reach all memory there is: what they are told of it is checked, and changes nothing. */
 cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t size, const void *value) {
-    if (!object_is(kernel, KIND_KERNEL))
+    if (!object_is(kernel, OBJECT_KERNEL))
         return CL_INVALID_KERNEL;
     cl_context context = kernel->program->context;
     if (!svm_is_supported(context->device))
@@ -293,7 +293,7 @@ cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info nam
 /* ---- queries ---- */
 
 cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t size, void *value, size_t *size_ret) {
-    if (!object_is(kernel, KIND_KERNEL))
+    if (!object_is(kernel, OBJECT_KERNEL))
         return CL_INVALID_KERNEL;
     switch (name) {
         INFO_TEXT(CL_KERNEL_FUNCTION_NAME, kernel->function->name)
@@ -333,7 +333,7 @@ static cl_kernel_arg_type_qualifier type_qualifier(const struct compile_arg *arg
 
 cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name, size_t size,
                                       void *value, size_t *size_ret) {
-    if (!object_is(kernel, KIND_KERNEL))
+    if (!object_is(kernel, OBJECT_KERNEL))
         return CL_INVALID_KERNEL;
     if (index >= kernel->function->param_count)
         return CL_INVALID_ARG_INDEX;
@@ -377,7 +377,7 @@ static cl_ulong local_bytes(cl_kernel kernel) {
 
 cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name,
                                             size_t size, void *value, size_t *size_ret) {
-    if (!object_is(kernel, KIND_KERNEL))
+    if (!object_is(kernel, OBJECT_KERNEL))
         return CL_INVALID_KERNEL;
     cl_device_id own = kernel->program->context->device;
     if (device && device != own)
@@ -409,7 +409,7 @@ static size_t threads_of(const void *input, size_t input_bytes) {
 cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info name,
                                            size_t input_bytes, const void *input, size_t size, void *value,
                                            size_t *size_ret) {
-    if (!object_is(kernel, KIND_KERNEL))
+    if (!object_is(kernel, OBJECT_KERNEL))
         return CL_INVALID_KERNEL;
     if (device && device != kernel->program->context->device)
         return CL_INVALID_DEVICE;

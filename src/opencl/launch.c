@@ -174,9 +174,9 @@ static cl_int fill_launch(cl_event event, cl_kernel kernel, const struct launch 
 }
 
 static cl_int enqueue(const struct command_order *order, cl_kernel kernel, const struct work_range *range) {
-    if (!object_is(order->queue, KIND_QUEUE))
+    if (!object_is(order->queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
-    if (!object_is(kernel, KIND_KERNEL))
+    if (!object_is(kernel, OBJECT_KERNEL))
         return CL_INVALID_KERNEL;
     if (kernel->program->context != order->queue->context)
         return CL_INVALID_CONTEXT;

@@ -4,7 +4,7 @@
 
 static cl_int enqueue(cl_command_queue queue, cl_command_type type, bool is_barrier, cl_uint wait_count,
                       const cl_event *waits, cl_event *out) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     cl_int code;
     cl_event event = event_create(queue, type, wait_count, waits, 0, &code);
@@ -26,7 +26,7 @@ cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint 
 }
 
 cl_int CL_API_CALL clEnqueueMarker(cl_command_queue queue, cl_event *out) {
-    if (object_is(queue, KIND_QUEUE) && !out)
+    if (object_is(queue, OBJECT_QUEUE) && !out)
         return CL_INVALID_VALUE;
     return enqueue(queue, CL_COMMAND_MARKER, false, 0, NULL, out);
 }
@@ -36,7 +36,7 @@ cl_int CL_API_CALL clEnqueueBarrier(cl_command_queue queue) {
 }
 
 cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count, const cl_event *events) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     if (!count || !events)
         return CL_INVALID_VALUE;
@@ -50,5 +50,5 @@ cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBAC
     (void)function, (void)arguments, (void)bytes, (void)count, (void)memories, (void)places, (void)wait_count;
     (void)waits, (void)out;
     /* a function of the host cannot run on a simulated device */
-    return object_is(queue, KIND_QUEUE) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+    return object_is(queue, OBJECT_QUEUE) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
 }

@@ -55,7 +55,7 @@ bool object_try_retain(struct object *object) {
 }
 
 void object_end(struct object *object) {
-    if (object->kind == KIND_MEMORY)
+    if (object->kind == OBJECT_MEMORY)
         memory_object_release((cl_mem)object);
     else
         kernel_release((cl_kernel)object);

@@ -14,15 +14,15 @@
 
 /* Values that memory hardly holds by chance; 0 is an object that has ended. */
 enum object_kind {
-    KIND_PLATFORM = 0x68d10001,
-    KIND_DEVICE,
-    KIND_CONTEXT,
-    KIND_QUEUE,
-    KIND_MEMORY,
-    KIND_PROGRAM,
-    KIND_KERNEL,
-    KIND_EVENT,
-    KIND_SAMPLER,
+    OBJECT_PLATFORM = 0x68d10001,
+    OBJECT_DEVICE,
+    OBJECT_CONTEXT,
+    OBJECT_QUEUE,
+    OBJECT_MEMORY,
+    OBJECT_PROGRAM,
+    OBJECT_KERNEL,
+    OBJECT_EVENT,
+    OBJECT_SAMPLER,
 };
 
 struct object {

@@ -13,11 +13,11 @@ static struct {
 } process = {.once = PTHREAD_ONCE_INIT};
 
 static void make_platform(void) {
-    cl_platform_id platform = object_create(KIND_PLATFORM, sizeof *platform);
+    cl_platform_id platform = object_create(OBJECT_PLATFORM, sizeof *platform);
     if (!platform)
         return;
     cl_device_id device = &platform->device;
-    device->object = (struct object){.dispatch = &opencl_dispatch, .kind = KIND_DEVICE};
+    device->object = (struct object){.dispatch = &opencl_dispatch, .kind = OBJECT_DEVICE};
     device->platform = platform;
     struct report report = {0};
     platform->has_device = guest_machine(&device->machine, &report) == STATUS_OK;
@@ -66,7 +66,7 @@ static const cl_name_version platform_extensions[] = {{CL_MAKE_VERSION(1, 0, 0),
 __attribute__((visibility("default"))) cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform,
                                                                             cl_platform_info name, size_t size,
                                                                             void *value, size_t *size_ret) {
-    if (!object_is(platform, KIND_PLATFORM))
+    if (!object_is(platform, OBJECT_PLATFORM))
         return CL_INVALID_PLATFORM;
     switch (name) {
         INFO_TEXT(CL_PLATFORM_PROFILE, "FULL_PROFILE")
@@ -101,5 +101,5 @@ __attribute__((visibility("default"))) void *CL_API_CALL clGetExtensionFunctionA
 }
 
 void *CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name) {
-    return object_is(platform, KIND_PLATFORM) ? clGetExtensionFunctionAddress(name) : NULL;
+    return object_is(platform, OBJECT_PLATFORM) ? clGetExtensionFunctionAddress(name) : NULL;
 }

@@ -39,7 +39,7 @@ void program_set_build(cl_program program, struct build *build) {
 }
 
 cl_program program_create(cl_context context, cl_int *code) {
-    cl_program program = object_create(KIND_PROGRAM, sizeof *program);
+    cl_program program = object_create(OBJECT_PROGRAM, sizeof *program);
     if (!program)
         return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
     program->context = context;
@@ -53,7 +53,7 @@ cl_program program_create(cl_context context, cl_int *code) {
 
 cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
                                                  const size_t *lengths, cl_int *code) {
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
     if (!count || !strings)
         return object_refuse(code, CL_INVALID_VALUE);
@@ -85,12 +85,12 @@ cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint cou
 cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id *devices,
                                                  const size_t *lengths, const unsigned char **binaries,
                                                  cl_int *statuses, cl_int *code) {
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
     if (!count || !devices || !lengths || !binaries)
         return object_refuse(code, CL_INVALID_VALUE);
     for (cl_uint i = 0; i < count; i++)
-        if (!object_is(devices[i], KIND_DEVICE) || devices[i] != context->device)
+        if (!object_is(devices[i], OBJECT_DEVICE) || devices[i] != context->device)
             return object_refuse(code, CL_INVALID_DEVICE);
     for (cl_uint i = 0; i < count; i++)
         if (!lengths[i] || !binaries[i]) {
@@ -115,12 +115,12 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint cou
 
 cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_uint count, const cl_device_id *devices,
                                                          const char *names, cl_int *code) {
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
     if (!count || !devices || !names)
         return object_refuse(code, CL_INVALID_VALUE);
     for (cl_uint i = 0; i < count; i++)
-        if (!object_is(devices[i], KIND_DEVICE))
+        if (!object_is(devices[i], OBJECT_DEVICE))
             return object_refuse(code, CL_INVALID_DEVICE);
     return object_refuse(code, CL_INVALID_VALUE); /* the device has none */
 }
@@ -135,7 +135,7 @@ bool program_takes_il(void) {
 }
 
 cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *il, size_t length, cl_int *code) {
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
     if (!program_takes_il()) {
         context_tell(
@@ -164,21 +164,21 @@ cl_program CL_API_CALL clCreateProgramWithILKHR(cl_context context, const void *
 }
 
 cl_int CL_API_CALL clRetainProgram(cl_program program) {
-    if (!object_is(program, KIND_PROGRAM))
+    if (!object_is(program, OBJECT_PROGRAM))
         return CL_INVALID_PROGRAM;
     object_retain(&program->object);
     return CL_SUCCESS;
 }
 
 cl_int CL_API_CALL clReleaseProgram(cl_program program) {
-    if (!object_is(program, KIND_PROGRAM))
+    if (!object_is(program, OBJECT_PROGRAM))
         return CL_INVALID_PROGRAM;
     program_release(program);
     return CL_SUCCESS;
 }
 
 cl_int CL_API_CALL clSetProgramReleaseCallback(cl_program program, program_notify function, void *user) {
-    if (!object_is(program, KIND_PROGRAM))
+    if (!object_is(program, OBJECT_PROGRAM))
         return CL_INVALID_PROGRAM;
     (void)user;
     return function ? CL_INVALID_OPERATION : CL_INVALID_VALUE; /* only for programs with SPIR-V constructors */
@@ -186,13 +186,13 @@ cl_int CL_API_CALL clSetProgramReleaseCallback(cl_program program, program_notif
 
 cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program, cl_uint id, size_t size, const void *value) {
     (void)id, (void)size, (void)value;
-    return object_is(program, KIND_PROGRAM) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
+    return object_is(program, OBJECT_PROGRAM) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
 }
 
 cl_int CL_API_CALL clUnloadCompiler(void) { return CL_SUCCESS; }
 
 cl_int CL_API_CALL clUnloadPlatformCompiler(cl_platform_id platform) {
-    return object_is(platform, KIND_PLATFORM) ? CL_SUCCESS : CL_INVALID_PLATFORM;
+    return object_is(platform, OBJECT_PLATFORM) ? CL_SUCCESS : CL_INVALID_PLATFORM;
 }
 
 /* ---- queries ---- */
@@ -232,7 +232,7 @@ static cl_int copy_binaries(cl_program program, size_t size, void *value, size_t
 
 cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, size_t size, void *value,
                                     size_t *size_ret) {
-    if (!object_is(program, KIND_PROGRAM))
+    if (!object_is(program, OBJECT_PROGRAM))
         return CL_INVALID_PROGRAM;
     const struct build *build = program_build(program);
     if ((name == CL_PROGRAM_NUM_KERNELS || name == CL_PROGRAM_KERNEL_NAMES) && !build->loaded)
@@ -256,9 +256,9 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, si
 
 cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info name,
                                          size_t size, void *value, size_t *size_ret) {
-    if (!object_is(program, KIND_PROGRAM))
+    if (!object_is(program, OBJECT_PROGRAM))
         return CL_INVALID_PROGRAM;
-    if (!object_is(device, KIND_DEVICE) || device != program->context->device)
+    if (!object_is(device, OBJECT_DEVICE) || device != program->context->device)
         return CL_INVALID_DEVICE;
     const struct build *build = program_build(program);
     switch (name) {

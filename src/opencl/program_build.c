@@ -13,7 +13,7 @@ static cl_int check_devices(cl_context context, cl_uint count, const cl_device_i
     if (!devices != !count)
         return CL_INVALID_VALUE;
     for (cl_uint i = 0; i < count; i++)
-        if (!object_is(devices[i], KIND_DEVICE) || devices[i] != context->device)
+        if (!object_is(devices[i], OBJECT_DEVICE) || devices[i] != context->device)
             return CL_INVALID_DEVICE;
     return CL_SUCCESS;
 }
@@ -180,7 +180,7 @@ static cl_int make_build(cl_program program, const struct build_order *order) {
 
 cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
                                   program_notify notify, void *user) {
-    if (!object_is(program, KIND_PROGRAM))
+    if (!object_is(program, OBJECT_PROGRAM))
         return CL_INVALID_PROGRAM;
     const cl_int wrong = check_devices(program->context, count, devices);
     if (wrong || (!notify && user))
@@ -199,13 +199,13 @@ cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count, const cl_de
 cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
                                     cl_uint header_count, const cl_program *headers, const char **names,
                                     program_notify notify, void *user) {
-    if (!object_is(program, KIND_PROGRAM))
+    if (!object_is(program, OBJECT_PROGRAM))
         return CL_INVALID_PROGRAM;
     const cl_int wrong = check_devices(program->context, count, devices);
     if (wrong || (!notify && user) || !header_count != !headers || !header_count != !names)
         return wrong ? wrong : CL_INVALID_VALUE;
     for (cl_uint i = 0; i < header_count; i++)
-        if (!object_is(headers[i], KIND_PROGRAM) || !headers[i]->source || !names[i])
+        if (!object_is(headers[i], OBJECT_PROGRAM) || !headers[i]->source || !names[i])
             return CL_INVALID_PROGRAM;
     if ((!program->source && !program->il) || program->from_binary || atomic_load(&program->kernels) ||
         atomic_flag_test_and_set(&program->building))
@@ -225,13 +225,13 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
 cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint count, const cl_device_id *devices,
                                      const char *options, cl_uint input_count, const cl_program *inputs,
                                      program_notify notify, void *user, cl_int *code) {
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
     const cl_int wrong = check_devices(context, count, devices);
     if (wrong || (!notify && user) || !input_count || !inputs)
         return object_refuse(code, wrong ? wrong : CL_INVALID_VALUE);
     for (cl_uint i = 0; i < input_count; i++)
-        if (!object_is(inputs[i], KIND_PROGRAM))
+        if (!object_is(inputs[i], OBJECT_PROGRAM))
             return object_refuse(code, CL_INVALID_PROGRAM);
     cl_program program = program_create(context, code);
     if (!program)

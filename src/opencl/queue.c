@@ -15,15 +15,15 @@ static cl_command_queue make_queue(cl_context context, cl_device_id device, cl_c
                                    cl_int *code) {
     const cl_command_queue_properties known = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
     const cl_command_queue_properties on_device = CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
-    if (!object_is(device, KIND_DEVICE) || device != context->device)
+    if (!object_is(device, OBJECT_DEVICE) || device != context->device)
         return object_refuse(code, CL_INVALID_DEVICE);
     if (properties & ~(known | on_device))
         return object_refuse(code, CL_INVALID_VALUE);
     if (properties & on_device)
         return object_refuse(code, CL_INVALID_QUEUE_PROPERTIES);
-    cl_command_queue queue = object_create(KIND_QUEUE, sizeof *queue);
+    cl_command_queue queue = object_create(OBJECT_QUEUE, sizeof *queue);
     if (!queue)
         return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
     queue->context = context;
@@ -42,9 +42,9 @@ cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context conte
                                                                 const cl_queue_properties *list, cl_int *code) {
     cl_command_queue_properties properties = 0;
     size_t count = 0;
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
-    if (!object_is(device, KIND_DEVICE))
+    if (!object_is(device, OBJECT_DEVICE))
         return object_refuse(code, CL_INVALID_DEVICE);
     for (; list && list[count]; count += 2) {
         if (list[count] == CL_QUEUE_PROPERTIES)
@@ -68,14 +68,14 @@ cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context conte
 }
 
 cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     object_retain(&queue->object);
     return CL_SUCCESS;
 }
 
 cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     engine_flush(&queue->context->engine);
     queue_release(queue);
@@ -84,7 +84,7 @@ cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
 
 cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name, size_t size, void *value,
                                          size_t *size_ret) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     switch (name) {
         INFO(CL_QUEUE_CONTEXT, cl_context, queue->context)
@@ -102,18 +102,18 @@ cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue, cl_command_queu
 cl_int CL_API_CALL clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_properties properties,
                                              cl_bool enable, cl_command_queue_properties *old) {
     (void)properties, (void)enable, (void)old;
-    return object_is(queue, KIND_QUEUE) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+    return object_is(queue, OBJECT_QUEUE) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
 }
 
 cl_int CL_API_CALL clFlush(cl_command_queue queue) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     engine_flush(&queue->context->engine);
     return CL_SUCCESS;
 }
 
 cl_int CL_API_CALL clFinish(cl_command_queue queue) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     object_retain(&queue->object);
     struct engine *engine = &queue->context->engine;

@@ -19,14 +19,14 @@ static bool addressing_of(cl_addressing_mode mode, enum image_addressing *out) {
 cl_sampler CL_API_CALL clCreateSampler(cl_context context, cl_bool is_normalised, cl_addressing_mode addressing,
                                        cl_filter_mode filter, cl_int *code) {
     enum image_addressing mode;
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
     if (!image_is_supported(context->device))
         return object_refuse(code, CL_INVALID_OPERATION);
     if (!addressing_of(addressing, &mode) || (filter != CL_FILTER_LINEAR && filter != CL_FILTER_NEAREST) ||
         is_normalised > CL_TRUE)
         return object_refuse(code, CL_INVALID_VALUE);
-    cl_sampler sampler = object_create(KIND_SAMPLER, sizeof *sampler);
+    cl_sampler sampler = object_create(OBJECT_SAMPLER, sizeof *sampler);
     if (!sampler)
         return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
     sampler->context = context;
@@ -59,7 +59,7 @@ cl_sampler CL_API_CALL clCreateSamplerWithProperties(cl_context context, const c
                                                      cl_int *code) {
     cl_sampler_properties values[3] = {CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST};
     size_t count;
-    if (!object_is(context, KIND_CONTEXT))
+    if (!object_is(context, OBJECT_CONTEXT))
         return object_refuse(code, CL_INVALID_CONTEXT);
     if (!read_properties(properties, values, &count) || values[0] > CL_TRUE || values[1] > UINT32_MAX ||
         values[2] > UINT32_MAX)
@@ -82,14 +82,14 @@ void sampler_release(cl_sampler sampler) {
 }
 
 cl_int CL_API_CALL clRetainSampler(cl_sampler sampler) {
-    if (!object_is(sampler, KIND_SAMPLER))
+    if (!object_is(sampler, OBJECT_SAMPLER))
         return CL_INVALID_SAMPLER;
     object_retain(&sampler->object);
     return CL_SUCCESS;
 }
 
 cl_int CL_API_CALL clReleaseSampler(cl_sampler sampler) {
-    if (!object_is(sampler, KIND_SAMPLER))
+    if (!object_is(sampler, OBJECT_SAMPLER))
         return CL_INVALID_SAMPLER;
     sampler_release(sampler);
     return CL_SUCCESS;
@@ -97,7 +97,7 @@ cl_int CL_API_CALL clReleaseSampler(cl_sampler sampler) {
 
 cl_int CL_API_CALL clGetSamplerInfo(cl_sampler sampler, cl_sampler_info name, size_t size, void *value,
                                     size_t *size_ret) {
-    if (!object_is(sampler, KIND_SAMPLER))
+    if (!object_is(sampler, OBJECT_SAMPLER))
         return CL_INVALID_SAMPLER;
     switch (name) {
         INFO(CL_SAMPLER_REFERENCE_COUNT, cl_uint, object_references(&sampler->object))

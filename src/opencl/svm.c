@@ -103,7 +103,7 @@ static bool flags_fit(cl_svm_mem_flags flags) {
 }
 
 void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment) {
-    if (!object_is(context, KIND_CONTEXT) || !svm_is_supported(context->device) || !flags_fit(flags) || !size ||
+    if (!object_is(context, OBJECT_CONTEXT) || !svm_is_supported(context->device) || !flags_fit(flags) || !size ||
         size > device_largest_buffer(context->device) || (alignment & (alignment - 1)) ||
         alignment > LARGEST_TYPE_BYTES)
         return NULL;
@@ -126,7 +126,7 @@ void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t 
 }
 
 void CL_API_CALL clSVMFree(cl_context context, void *pointer) {
-    if (!object_is(context, KIND_CONTEXT) || !pointer)
+    if (!object_is(context, OBJECT_CONTEXT) || !pointer)
         return;
     pthread_mutex_lock(&context->engine.lock);
     struct svm_range *range = svm_find(context, pointer);

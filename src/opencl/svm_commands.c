@@ -4,7 +4,7 @@
 #include "opencl/transfer.h"
 
 static cl_int check_queue(cl_command_queue queue) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     return svm_is_supported(queue->context->device) ? CL_SUCCESS : CL_INVALID_OPERATION;
 }

@@ -16,13 +16,13 @@ struct command_end transfer_run_box(cl_event event, struct device *device) {
 }
 
 static cl_int check_memory(cl_command_queue queue, cl_mem memory) {
-    if (!object_is(memory, KIND_MEMORY))
+    if (!object_is(memory, OBJECT_MEMORY))
         return CL_INVALID_MEM_OBJECT;
     return memory->context == queue->context ? CL_SUCCESS : CL_INVALID_CONTEXT;
 }
 
 cl_int transfer_check(cl_command_queue queue, cl_mem memory, bool is_image) {
-    if (object_is(memory, KIND_MEMORY) && memory_is_image(memory) != is_image)
+    if (object_is(memory, OBJECT_MEMORY) && memory_is_image(memory) != is_image)
         return CL_INVALID_MEM_OBJECT;
     return check_memory(queue, memory);
 }
@@ -48,7 +48,7 @@ cl_int transfer_submit(const struct command_order *order, struct command_end (*r
 /* ---- ranges ---- */
 
 static cl_int read_or_write(const struct command_order *order, cl_mem buffer, size_t offset, size_t size, void *host) {
-    if (!object_is(order->queue, KIND_QUEUE))
+    if (!object_is(order->queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     const bool writes = order->type == CL_COMMAND_WRITE_BUFFER;
     const cl_int wrong = check_buffer(order->queue, buffer);
@@ -90,7 +90,7 @@ static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) 
 cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,
                                        size_t to_offset, size_t size, cl_uint wait_count, const cl_event *waits,
                                        cl_event *out) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     const cl_int wrong = check_buffer(queue, from), wrong_to = check_buffer(queue, to);
     if (wrong || wrong_to)
@@ -144,7 +144,7 @@ static bool is_region(const size_t region[3]) { return region && region[0] && re
 
 static cl_int box_read_or_write(const struct command_order *order, cl_mem buffer, struct box_place at, void *host,
                                 struct box_place host_at, const size_t *region) {
-    if (!object_is(order->queue, KIND_QUEUE))
+    if (!object_is(order->queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     const bool writes = order->type == CL_COMMAND_WRITE_BUFFER_RECT;
     const cl_int wrong = check_buffer(order->queue, buffer);
@@ -203,7 +203,7 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, 
                                            const size_t *to_origin, const size_t *region, size_t from_row,
                                            size_t from_slice, size_t to_row, size_t to_slice, cl_uint wait_count,
                                            const cl_event *waits, cl_event *out) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     const cl_int wrong = check_buffer(queue, from), wrong_to = check_buffer(queue, to);
     if (wrong || wrong_to)
@@ -250,7 +250,7 @@ struct command_end transfer_run_fill(cl_event event, struct device *device) {
 cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_bytes,
                                        size_t offset, size_t size, cl_uint wait_count, const cl_event *waits,
                                        cl_event *out) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     const cl_int wrong = check_buffer(queue, buffer);
     if (wrong)
@@ -317,7 +317,7 @@ void *transfer_map(const struct command_order *order, cl_mem memory, size_t offs
 void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags,
                                      size_t offset, size_t size, cl_uint wait_count, const cl_event *waits,
                                      cl_event *out, cl_int *code) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return object_refuse(code, CL_INVALID_COMMAND_QUEUE);
     const cl_int wrong = check_buffer(queue, buffer);
     if (wrong)
@@ -333,7 +333,7 @@ void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_b
 
 cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer, void *pointer, cl_uint wait_count,
                                            const cl_event *waits, cl_event *out) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     const cl_int wrong = check_memory(queue, buffer);
     if (wrong)
@@ -352,7 +352,7 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer
 cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count, const cl_mem *memories,
                                               cl_mem_migration_flags flags, cl_uint wait_count, const cl_event *waits,
                                               cl_event *out) {
-    if (!object_is(queue, KIND_QUEUE))
+    if (!object_is(queue, OBJECT_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     if (!count || !memories ||
         flags & ~(cl_mem_migration_flags)(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED))

@@ -219,14 +219,14 @@ static void attempt_form(const struct parser *parser, const struct statement *st
 }
 
 static bool explain(struct parser *parser, const struct statement *statement, const struct form_attempt *best) {
-    static const char *const slots[SLOT_COUNT] = {"modifier",     "modifier",
-                                                  "rounding",     ".approx or .full",
-                                                  "comparison",   "boolean operation",
-                                                  "mode",         ".wrap or .clamp",
-                                                  "operation",    "scope",
-                                                  "memory order", "cache operation",
-                                                  "state space",  "vector length",
-                                                  "cache level"};
+    static const char *const slots[FORM_SLOT_COUNT] = {"modifier",     "modifier",
+                                                       "rounding",     ".approx or .full",
+                                                       "comparison",   "boolean operation",
+                                                       "mode",         ".wrap or .clamp",
+                                                       "operation",    "scope",
+                                                       "memory order", "cache operation",
+                                                       "state space",  "vector length",
+                                                       "cache level"};
     const char *opcode = forms_opcode_text(parser, statement);
     const struct token *word = statement->word_count > 0 ? statement->words[best->word] : statement->mnemonic;
     switch (best->failure) {

@@ -90,7 +90,7 @@ enum modifier_slot {
     SLOT_SPACE,
     SLOT_VECTOR,
     SLOT_LEVEL,
-    SLOT_COUNT
+    FORM_SLOT_COUNT
 };
 
 /* Bits of SLOT_HINT, whose words may stand together. */
@@ -119,7 +119,7 @@ struct match {
     uint64_t groups;
     uint32_t slots; /* the slots that were given */
     uint16_t flags;
-    uint16_t value[SLOT_COUNT];
+    uint16_t value[FORM_SLOT_COUNT];
     uint8_t types[TYPES_MAX];
     unsigned type_count;
 };
@@ -204,14 +204,14 @@ bool lower_shared_pair(struct parser *parser, struct statement *statement, struc
 lower_function lower_mov, lower_cvt, lower_cvt_eighths, lower_cvt_pack, lower_cvta, lower_isspacep; /* lower_move.c */
 lower_function lower_ld, lower_st, lower_cond_acc, lower_snoop, lower_prefetch, lower_atom,
     lower_membar; /* lower_memory.c */
-lower_function lower_cp_async, lower_cp_wait, lower_cp_commit, lower_cp_arrive, lower_mbarrier,
-    lower_pending_count; /* lower_async.c */
+lower_function lower_cp_async, lower_cp_wait, lower_cp_commit, lower_cp_arrive, lower_mbarrier, lower_pending_count,
+    lower_create_policy; /* lower_async.c */
 lower_function lower_bulk, lower_bulk_prefetch, lower_bulk_reduce, lower_async_store,
     lower_async_red; /* lower_bulk.c */
 lower_function lower_tensor_copy, lower_tensor_reduce, lower_tensor_prefetch, lower_tensormap_replace,
     lower_tensormap_copy, lower_tensormap_prefetch, lower_fence_tensormap; /* lower_tensor.c */
 lower_function lower_cluster_arrive, lower_cluster_wait, lower_mapa, lower_ctarank, lower_setmaxnreg,
-    lower_griddepcontrol, lower_fence_proxy, lower_fence_barriers;                           /* lower_cluster.c */
+    lower_griddepcontrol, lower_fence_proxy, lower_fence_barriers, lower_fence_restricted;   /* lower_cluster.c */
 lower_function lower_ldmatrix, lower_stmatrix, lower_movmatrix, lower_mma, lower_mma_sparse; /* lower_matrix.c */
 lower_function lower_wmma, lower_wmma_memory, lower_wgmma, lower_wgmma_order; /* lower_wmma.c, lower_wgmma.c */
 lower_function lower_tex, lower_surface, lower_image_query;                   /* lower_image.c */

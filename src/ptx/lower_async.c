@@ -8,8 +8,8 @@ static bool refuse(struct parser *parser, struct statement *statement, const cha
 
 /* ---- copies ---- */
 
-/* .ca or .cg, the two spaces, hints that change nothing; false: another form. */
-static bool take_copy(struct statement *statement, struct inst *inst) {
+/* .ca or .cg, the two spaces, hints that change nothing, one of them with an operand; false: another form. */
+static bool take_copy(struct statement *statement, struct inst *inst, bool *has_policy) {
     static const char *const caches[] = {".ca", ".cg"}, *const spaces[] = {".shared", ".shared::cta"},
                              *const sizes[] = {".L2::64B", ".L2::128B", ".L2::256B"};
     struct opcode_words words = words_behind_mnemonic(statement);
@@ -18,6 +18,7 @@ static bool take_copy(struct statement *statement, struct inst *inst) {
     inst->space = SPACE_GLOBAL;
     if (cache < 0 || take_one(&words, spaces, 2) < 0 || !take(&words, ".global"))
         return false;
+    *has_policy = take(&words, ".L2::cache_hint");
     (void)take_one(&words, sizes, 3);
     return is_over(&words);
 }
@@ -32,19 +33,23 @@ static bool take_size(struct parser *parser, struct statement *statement, const 
     return true;
 }
 
-/* [shared], [global], bytes, then how many are read, or a predicate: nothing is */
+/* [shared], [global], bytes, then how many are read, or a predicate: nothing is; a policy of the L2, which changes no result */
 bool lower_cp_async(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst *inst = &build->inst;
+    struct inst_build ignored = {.inst = {0}};
     const struct raw *raw = statement->operands;
-    if (!take_copy(statement, inst))
+    bool has_policy = false;
+    if (!take_copy(statement, inst, &has_policy))
         return refuse(parser, statement, "asynchronous copies");
-    if (!lower_count(parser, statement, 3, 4) || !take_size(parser, statement, &raw[2], inst) ||
-        !lower_address(parser, statement, build, &raw[1]))
+    if (!lower_count(parser, statement, 3u + has_policy, 4u + has_policy) ||
+        !take_size(parser, statement, &raw[2], inst) || !lower_address(parser, statement, build, &raw[1]))
         return false;
+    const unsigned operands = statement->operand_count - has_policy;
     inst->space = SPACE_SHARED;
-    const bool fine = lower_address(parser, statement, build, &raw[0]);
+    const bool fine = lower_address(parser, statement, build, &raw[0]) &&
+                      (!has_policy || lower_source(parser, statement, &ignored, &raw[operands], TYPE_B64, false));
     inst->space = SPACE_GLOBAL;
-    if (!fine || statement->operand_count == 3)
+    if (!fine || operands == 3)
         return fine;
     if (raw[3].kind != RAW_REGISTER || raw[3].type != TYPE_PRED)
         return lower_source(parser, statement, build, &raw[3], TYPE_U32, false);
@@ -79,6 +84,43 @@ bool lower_cp_wait(struct parser *parser, struct statement *statement, struct in
                             forms_opcode_text(parser, statement));
     build->src[inst->src_count++] = (struct operand){.kind = OPERAND_IMM, .imm = raw->constant.bits};
     return true;
+}
+
+/* ---- policies ---- */
+
+static bool take_priority(struct opcode_words *words, bool is_second) {
+    static const char *const first[] = {".L2::evict_last", ".L2::evict_normal", ".L2::evict_first",
+                                        ".L2::evict_unchanged"};
+    static const char *const second[] = {".L2::evict_first", ".L2::evict_unchanged"};
+    return is_second ? take_one(words, second, 2) >= 0 : take_one(words, first, 4) >= 0;
+}
+
+/* .fractional d{, part}; .range d, [a], bytes, bytes; .cvt d, property. Caches ask no policy, so that all of them are 0. */
+bool lower_create_policy(struct parser *parser, struct statement *statement, struct inst_build *build) {
+    struct inst_build ignored = {.inst = {.space = SPACE_GENERIC}};
+    struct opcode_words words = words_behind_mnemonic(statement);
+    const struct raw *raw = statement->operands;
+    const bool is_part = take(&words, ".fractional"), is_range = !is_part && take(&words, ".range");
+    if (is_range && take(&words, ".global"))
+        ignored.inst.space = SPACE_GLOBAL;
+    if (is_part || is_range ? !take_priority(&words, false) : !take(&words, ".cvt") || !take(&words, ".L2"))
+        return refuse(parser, statement, "cache policies");
+    if (is_part || is_range)
+        (void)take_priority(&words, true);
+    if (!take(&words, ".b64") || !is_over(&words))
+        return refuse(parser, statement, "cache policies");
+    const unsigned least = is_part ? 1 : is_range ? 4 : 2;
+    build->inst.type = build->inst.stype = TYPE_B64;
+    if (!lower_count(parser, statement, least, least + is_part) ||
+        !lower_destination(parser, statement, build, &raw[0], TYPE_B64, false))
+        return false;
+    build->src[build->inst.src_count++] = (struct operand){.kind = OPERAND_IMM, .imm = 0};
+    if (is_range)
+        return lower_address(parser, statement, &ignored, &raw[1]) &&
+               lower_source(parser, statement, &ignored, &raw[2], TYPE_U32, false) &&
+               lower_source(parser, statement, &ignored, &raw[3], TYPE_U32, false);
+    return statement->operand_count == 1 ||
+           lower_source(parser, statement, &ignored, &raw[1], is_part ? TYPE_F32 : TYPE_B64, false);
 }
 
 /* ---- barriers ---- */

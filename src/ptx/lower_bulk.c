@@ -85,14 +85,19 @@ bool lower_bulk(struct parser *parser, struct statement *statement, struct inst_
 static const struct reduction {
     const char *text, *types; /* types: those that PTX has it of */
     enum atom atom;
-} reductions[] = {{".add", ".u32.s32.u64", ATOM_ADD}, {".min", ".u32.s32", ATOM_MIN}, {".max", ".u32.s32", ATOM_MAX},
-                  {".inc", ".u32", ATOM_INC},         {".dec", ".u32", ATOM_DEC},     {".and", ".b32", ATOM_AND},
-                  {".or", ".b32", ATOM_OR},           {".xor", ".b32", ATOM_XOR}};
+} reductions[] = {{".add", ".u32.s32.u64.s64", ATOM_ADD},
+                  {".min", ".u32.s32", ATOM_MIN},
+                  {".max", ".u32.s32", ATOM_MAX},
+                  {".inc", ".u32", ATOM_INC},
+                  {".dec", ".u32", ATOM_DEC},
+                  {".and", ".b32", ATOM_AND},
+                  {".or", ".b32", ATOM_OR},
+                  {".xor", ".b32", ATOM_XOR}};
 
 /* What is done, and the type of what it is done to. */
 static bool take_reduction(struct opcode_words *words, enum atom *atom, enum type *type) {
-    static const char *const texts[] = {".u32", ".s32", ".u64", ".b32"};
-    static const enum type types[] = {TYPE_U32, TYPE_S32, TYPE_U64, TYPE_B32};
+    static const char *const texts[] = {".u32", ".s32", ".u64", ".s64", ".b32"};
+    static const enum type types[] = {TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64, TYPE_B32};
     for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
         if (!take(words, reductions[i].text))
             continue;
@@ -166,7 +171,8 @@ bool lower_bulk_reduce(struct parser *parser, struct statement *statement, struc
     if (take(&words, ".global"))
         return lower_global_reduce(parser, statement, build, &words);
     if (!take(&words, ".shared::cluster") || !take(&words, ".shared::cta") ||
-        !take(&words, ".mbarrier::complete_tx::bytes") || !take_reduction(&words, &atom, &type) || !is_over(&words))
+        !take(&words, ".mbarrier::complete_tx::bytes") || !take_reduction(&words, &atom, &type) || type == TYPE_S64 ||
+        !is_over(&words))
         return refuse(parser, statement, "asynchronous copies");
     inst->mode = MODE_BULK_SHARED, inst->space = SPACE_SHARED;
     inst->type = TYPE_B64, inst->stype = (uint8_t)type, inst->atom = (uint8_t)atom;
@@ -176,13 +182,21 @@ bool lower_bulk_reduce(struct parser *parser, struct statement *statement, struc
            lower_shared_pair(parser, statement, build, &raw[3]);
 }
 
+/* Both the address and the barrier's are generic where no space is written. */
+static bool take_cluster(struct opcode_words *words, struct inst *inst) {
+    inst->space = take(words, ".shared::cluster") ? SPACE_SHARED : SPACE_GENERIC;
+    return take(words, ".mbarrier::complete_tx::bytes");
+}
+
 /* src[0] the address, src[1] and src[2] the barrier, and the values. */
 static bool lower_values(struct parser *parser, struct statement *statement, struct inst_build *build, enum type type,
                          unsigned count) {
     struct inst *inst = &build->inst;
     const struct raw *raw = statement->operands;
-    inst->mode = MODE_BULK_VALUES, inst->space = SPACE_SHARED;
+    inst->mode = MODE_BULK_VALUES;
     inst->type = inst->stype = (uint8_t)type;
+    if (inst->space == SPACE_GENERIC && !(raw[0].has_register && raw[2].has_register))
+        return lower_error(parser, statement, " has generic addresses, which are in registers");
     if (!lower_count(parser, statement, 3, 3) || !lower_address(parser, statement, build, &raw[0]) ||
         !lower_shared_pair(parser, statement, build, &raw[2]))
         return false;
@@ -200,8 +214,9 @@ bool lower_async_store(struct parser *parser, struct statement *statement, struc
     static const char *const texts[] = {".b32", ".b64", ".u32", ".u64", ".s32", ".s64", ".f32", ".f64"};
     static const enum type types[] = {TYPE_B32, TYPE_B64, TYPE_U32, TYPE_U64, TYPE_S32, TYPE_S64, TYPE_F32, TYPE_F64};
     struct opcode_words words = words_behind_mnemonic(statement);
-    (void)take(&words, ".weak");
-    if (!take(&words, ".shared::cluster") || !take(&words, ".mbarrier::complete_tx::bytes"))
+    if (!take(&words, ".weak"))
+        (void)take(&words, ".cluster");
+    if (!take_cluster(&words, &build->inst))
         return refuse(parser, statement, "asynchronous copies");
     const unsigned count = take(&words, ".v4") ? 4 : take(&words, ".v2") ? 2 : 1;
     const int which = take_one(&words, texts, sizeof texts / sizeof *texts);
@@ -214,8 +229,8 @@ bool lower_async_red(struct parser *parser, struct statement *statement, struct 
     struct opcode_words words = words_behind_mnemonic(statement);
     enum atom atom;
     enum type type;
-    if (!take(&words, ".relaxed") || !take(&words, ".cluster") || !take(&words, ".shared::cluster") ||
-        !take(&words, ".mbarrier::complete_tx::bytes") || !take_reduction(&words, &atom, &type) || !is_over(&words))
+    if (!take(&words, ".relaxed") || !take(&words, ".cluster") || !take_cluster(&words, &build->inst) ||
+        !take_reduction(&words, &atom, &type) || !is_over(&words))
         return refuse(parser, statement, "asynchronous copies");
     build->inst.atom = (uint8_t)atom;
     return lower_values(parser, statement, build, type, 1);

@@ -135,3 +135,13 @@ bool lower_fence_barriers(struct parser *parser, struct statement *statement, st
         return refuse(parser, statement, "clusters");
     return lower_count(parser, statement, 0, 0);
 }
+
+/* What is ordered is less here than what a fence of the cluster orders: it is one. */
+bool lower_fence_restricted(struct parser *parser, struct statement *statement, struct inst_build *build) {
+    struct opcode_words words = words_behind_mnemonic(statement);
+    const bool acquires = strstr(statement->match.form->mnemonic, ".acquire") != NULL;
+    build->inst.order = acquires ? ORDER_ACQUIRE : ORDER_RELEASE, build->inst.scope = SCOPE_CLUSTER;
+    if (!take(&words, ".cluster") || !is_over(&words))
+        return refuse(parser, statement, "clusters");
+    return lower_count(parser, statement, 0, 0);
+}

@@ -29,10 +29,10 @@ static bool lower_handle(struct parser *parser, struct statement *statement, str
         return lower_source(parser, statement, build, raw, TYPE_U64, false);
     const bool is_param = symbol->space == SPACE_PARAM && !symbol->in_frame;
     if (!(is_param || (symbol->space == SPACE_GLOBAL && symbol->is_reference)) || raw->offset)
-        return parser_error(
-            parser, raw->token,
-            "'%s' is no image: a parameter of a kernel, a register or a variable of type .texref or .surfref holds one",
-            symbol->name);
+        return parser_error(parser, raw->token,
+                            "'%s' is not an image: a parameter of a kernel, a register or a variable of type .texref "
+                            "or .surfref holds one",
+                            symbol->name);
     build->src[build->inst.src_count++] =
         is_param ? (struct operand){.kind = OPERAND_PARAM, .imm = symbol->offset}
                  : (struct operand){.kind = OPERAND_ADDRESS, .symbol = symbol}; /* found through: exec/image.c */

@@ -151,15 +151,15 @@ static bool take_product(const struct statement *statement, const struct matrix_
 
 enum type matrix_register_type(enum matrix_element element) {
     switch (element) {
-    case ELEMENT_F32: return TYPE_F32;
-    case ELEMENT_F64: return TYPE_F64;
-    case ELEMENT_S32: return TYPE_S32;
+    case MATRIX_F32: return TYPE_F32;
+    case MATRIX_F64: return TYPE_F64;
+    case MATRIX_S32: return TYPE_S32;
     default: return TYPE_B32;
     }
 }
 
 static enum type accumulator_type(enum matrix_element element) {
-    return element == ELEMENT_F16 ? TYPE_F16 : matrix_register_type(element);
+    return element == MATRIX_F16 ? TYPE_F16 : matrix_register_type(element);
 }
 
 /* d, a, b and c, as the row of matrix.def says. */

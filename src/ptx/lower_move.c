@@ -177,11 +177,10 @@ static bool check_cvt(struct parser *parser, struct statement *statement, const 
     return check_cvt_flags(parser, statement, inst);
 }
 
-bool lower_cvt(struct parser *parser, struct statement *statement, struct inst_build *build) {
-    struct inst *inst = &build->inst;
-    enum type to = (enum type)inst->type, from = (enum type)inst->stype;
-    unsigned sources = to == TYPE_F16X2 || to == TYPE_BF16X2 ? 2 : 1;
-    if (!check_cvt(parser, statement, inst) || !lower_count(parser, statement, sources + 1, sources + 1) ||
+static bool lower_cvt_operands(struct parser *parser, struct statement *statement, struct inst_build *build) {
+    const enum type to = (enum type)build->inst.type, from = (enum type)build->inst.stype;
+    const unsigned sources = to == TYPE_F16X2 || to == TYPE_BF16X2 ? 2 : 1;
+    if (!lower_count(parser, statement, sources + 1, sources + 1) ||
         !lower_destination(parser, statement, build, &statement->operands[0], to, true))
         return false;
     for (unsigned i = 1; i <= sources; i++) {
@@ -191,6 +190,29 @@ bool lower_cvt(struct parser *parser, struct statement *statement, struct inst_b
             return false;
     }
     return true;
+}
+
+bool lower_cvt(struct parser *parser, struct statement *statement, struct inst_build *build) {
+    return check_cvt(parser, statement, &build->inst) && lower_cvt_operands(parser, statement, build);
+}
+
+/* cvt.{rn,rz}{.relu}.satfinite.f16.f32 and others of 16 bits; cvt.rna.satfinite.tf32.f32. The words behind .relu and .satfinite. */
+static bool lower_cvt_finite(struct parser *parser, struct statement *statement, struct inst_build *build,
+                             struct opcode_words *words) {
+    static const char *const texts[] = {".f16", ".bf16", ".f16x2", ".bf16x2", ".tf32"};
+    static const enum type types[] = {TYPE_F16, TYPE_BF16, TYPE_F16X2, TYPE_BF16X2, TYPE_TF32};
+    struct inst *inst = &build->inst;
+    const char *mnemonic = statement->match.form->mnemonic;
+    const int to = take_one(words, texts, sizeof texts / sizeof *texts);
+    const bool is_away = strstr(mnemonic, ".rna") != NULL;
+    if (to < 0 || !take(words, ".f32") || !is_over(words) || is_away != (types[to] == TYPE_TF32) ||
+        (is_away && inst->flags & FLAG_RELU))
+        return parser_unsupported(parser, statement->mnemonic, forms_opcode_text(parser, statement),
+                                  "saturation to finite");
+    inst->type = (uint8_t)types[to], inst->stype = TYPE_F32, inst->mode = MODE_FINITE;
+    inst->flags &= (uint16_t)~FLAG_SAT; /* which is to the range from 0 to 1 */
+    inst->rounding = is_away ? ROUND_RNA : strstr(mnemonic, ".rz") ? ROUND_RZ : ROUND_RN;
+    return lower_cvt_operands(parser, statement, build);
 }
 
 /* cvt.rn.satfinite{.relu}.e4m3x2.f32 d, a, b; cvt.rn.satfinite{.relu}.e4m3x2.f16x2 d, a; cvt.rn{.relu}.f16x2.e4m3x2 d, a */
@@ -209,9 +231,12 @@ bool lower_cvt_eighths(struct parser *parser, struct statement *statement, struc
     }
     if (take(&words, ".relu"))
         inst->flags |= FLAG_RELU;
-    const int to = take_one(&words, eighths, 2);
+    const bool is_near = strncmp(statement->match.form->mnemonic, "cvt.rn.", strlen("cvt.rn.")) == 0;
+    const int to = is_near ? take_one(&words, eighths, 2) : -1;
+    if (to < 0)
+        return lower_cvt_finite(parser, statement, build, &words);
     const bool from_half = take(&words, ".f16x2");
-    if (to < 0 || (!from_half && !take(&words, ".f32")) || !is_over(&words))
+    if ((!from_half && !take(&words, ".f32")) || !is_over(&words))
         return parser_unsupported(parser, statement->mnemonic, forms_opcode_text(parser, statement),
                                   "saturation to finite");
     inst->type = to ? TYPE_E5M2X2 : TYPE_E4M3X2, inst->stype = from_half ? TYPE_F16X2 : TYPE_F32;

@@ -18,7 +18,7 @@ static bool take_group_shape(struct opcode_words *words, const struct matrix_for
         if (!take(words, text))
             continue;
         inst->columns = (uint8_t)(n / COLUMNS_EACH);
-        return form->d != ELEMENT_S32 || n <= 24 || n % 16 == 0;
+        return form->d != MATRIX_S32 || n <= 24 || n % 16 == 0;
     }
     return false;
 }
@@ -65,7 +65,7 @@ static bool lower_constants(struct parser *parser, struct statement *statement, 
 
 /* How many constants there are: factors of floating point, transpositions of 16-bit elements. */
 static unsigned constants_of(const struct matrix_form *form, bool a_is_shared) {
-    if (form->d == ELEMENT_S32)
+    if (form->d == MATRIX_S32)
         return 0;
     return matrix_element_bits((enum matrix_element)form->a) != 16 ? 2 : a_is_shared ? 4 : 3;
 }

@@ -78,7 +78,7 @@ bool lower_wmma_memory(struct parser *parser, struct statement *statement, struc
     const enum type type = matrix_register_type(element);
     const unsigned count = matrix_registers(form, part);
     const struct raw *raw = statement->operands;
-    inst->type = inst->stype = element == ELEMENT_F64 ? TYPE_B64 : TYPE_B32;
+    inst->type = inst->stype = element == MATRIX_F64 ? TYPE_B64 : TYPE_B32;
     if (!lower_count(parser, statement, 2, 3))
         return false;
     if (inst->op == OP_TILE_LOAD)
@@ -106,8 +106,8 @@ static bool take_layouts(struct opcode_words *words, const struct matrix_form *f
 static bool take_elements(struct opcode_words *words, const struct matrix_form *form) {
     if (!matrix_take_element(words, (enum matrix_element)form->d))
         return false;
-    if (form->a != ELEMENT_F16 && (!matrix_take_element(words, (enum matrix_element)form->a) ||
-                                   !matrix_take_element(words, (enum matrix_element)form->b)))
+    if (form->a != MATRIX_F16 && (!matrix_take_element(words, (enum matrix_element)form->a) ||
+                                  !matrix_take_element(words, (enum matrix_element)form->b)))
         return false;
     return matrix_take_element(words, (enum matrix_element)form->c);
 }

@@ -89,7 +89,7 @@ static void finish(sqlite3_context *context) {
     if (good == group->count)
         sqlite3_result_double(context, aggregate->mean(group));
     else
-        sqlite3_result_error(context, "hmean and gmean are of values above 0", -1);
+        sqlite3_result_error(context, "hmean and gmean need values above 0", -1);
     arena_free(&group->arena);
 }
 

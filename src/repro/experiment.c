@@ -79,12 +79,12 @@ static void read_tolerance(struct experiment_parser *p, const struct yaml_node *
         plain.text = arena_strndup(p->e->arena, node->text, length);
     }
     if (!value->is_published && !value->is_each)
-        fail(p, node, "a tolerance is around a published value, which is missing");
+        fail(p, node, "a tolerance needs a published value, which is missing");
     if (value->unjudged)
         fail(p, node, "a value that is not judged has no tolerance");
     if (number(p, &plain, "a tolerance is a number, or one with % of the published value", &value->tolerance) &&
         value->tolerance < 0)
-        fail(p, node, "a tolerance is not below 0");
+        fail(p, node, "a tolerance must be 0 or more");
 }
 
 /* What is left to the file's author is said in the file; every other published number has this tolerance. */
@@ -121,9 +121,11 @@ static void read_value(struct experiment_parser *p, const struct yaml_node *map,
     if (tolerance)
         read_tolerance(p, tolerance, value);
     if (!value->is_published && !value->is_each && (value->unjudged || value->fit || value->absent))
-        fail(p, map, "'unjudged', 'fit' and 'absent' are of a published value, which is missing");
+        fail(p, map, "'unjudged', 'fit' and 'absent' need a published value, which is missing");
     if (value->absent && (value->unjudged || value->fit || yaml_get(map, "sql") || yaml_get(map, "each")))
-        fail(p, map, "a number that is absent is not asked for, and counts as outside");
+        fail(p, map,
+             "a value with 'absent' has no question and counts as outside; leave out 'sql', 'each', 'unjudged' and "
+             "'fit'");
 }
 
 static void read_values(struct experiment_parser *p) {
@@ -155,7 +157,7 @@ static void read_checks(struct experiment_parser *p) {
 static void read_centre(struct experiment_parser *p, const struct yaml_node *map, struct experiment_figure *figure) {
     const struct yaml_node *node = scalar(p, map, "centre", false);
     if (node && number(p, node, "the centre of a map is a number", &figure->centre) && figure->centre <= 0)
-        fail(p, node, "the centre of a map of ratios is above 0");
+        fail(p, node, "the centre of a map of ratios must be above 0");
 }
 
 static void read_figures(struct experiment_parser *p) {
@@ -180,7 +182,7 @@ static void read_figures(struct experiment_parser *p) {
             k++;
         figure->kind = k;
         if (figure->centre > 0 && k != PLOT_HEAT)
-            fail(p, map, "'centre' is of a map (kind: heat)");
+            fail(p, map, "'centre' needs a map (kind: heat)");
         if (kind && !kinds[k])
             p->status = yaml_error(&p->e->yaml, kind, p->report, "a figure's kind is %s, not '%.60s'",
                                    words_join(p->e->arena, kinds), kind->text);

@@ -86,7 +86,7 @@ static enum status add_row(struct drawing *d, sqlite3_stmt *query) {
     return add_point(d, query, d->columns[ROLE_Y], d->columns[ROLE_HALF], x, &d->ours[series]) &&
                    add_point(d, query, d->columns[ROLE_PRINTED], -1, x, &d->printed[series])
                ? STATUS_OK
-               : refuse(d, "what is drawn has to be finite");
+               : refuse(d, "the values drawn must be finite");
 }
 
 static void finish(struct drawing *d) {

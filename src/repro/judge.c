@@ -75,7 +75,7 @@ static enum status add_row(struct experiment *e, const struct experiment_value *
     const unsigned char *name = sqlite3_column_text(query, column(query, "name"));
     struct named *named = find_named(e, names, name ? (const char *)name : "");
     if (names->count > NAMES_MAX || ++names->rows > ROWS_MAX || named->answers.count > INTERVAL_MOST)
-        return experiment_error(e, value->sql, "this gives more rows than anyone reads", report);
+        return experiment_error(e, value->sql, "this gives too many rows; select fewer", report);
     const enum status status =
         question_number(query, column(query, "ours"), e, value->sql, ARENA_PUSH(e->arena, &named->answers), report);
     named->is_published = published >= 0 && sqlite3_column_type(query, published) != SQLITE_NULL;

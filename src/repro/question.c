@@ -25,7 +25,8 @@ bool question_limit(sqlite3 *database, struct arena *arena) {
 enum status question_error(sqlite3 *database, const struct experiment *experiment, const struct yaml_node *at,
                            struct report *report) {
     if (sqlite3_errcode(database) == SQLITE_INTERRUPT)
-        return experiment_error(experiment, at, "this does not end: it takes more than 25 million steps", report);
+        return experiment_error(experiment, at,
+                                "this query takes more than 25 million steps of the database; ask for less", report);
     return experiment_error(experiment, at, sqlite3_errmsg(database), report);
 }
 

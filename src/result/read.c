@@ -37,7 +37,9 @@ const char *result_schema(const json_t *document) {
 
 enum status result_check(const char *path, const json_t *document, struct report *report) {
     if (strcmp(result_schema(document), RESULT_SCHEMA) != 0)
-        return report_add(report, STATUS_INVALID, "%s: not a result of this version: its schema is '%s', not '%s'",
+        return report_add(report, STATUS_INVALID,
+                          "%s: not a result file of this version: its schema is '%s', not '%s'; 'heddle run LAUNCH -o "
+                          "FILE.json' writes one",
                           path, result_schema(document), RESULT_SCHEMA);
     if (!json_is_object(json_object_get(document, "total")) || !json_is_object(json_object_get(document, "machine")) ||
         !json_is_string(json_object_get(document, "mode")))

@@ -194,6 +194,7 @@ struct native_kernel {
     unsigned param_count;
     uint32_t shared_bytes; /* Tesla: behind the parameters, which lie at TESLA_PARAM_BASE */
     uint32_t local_bytes;
+    uint32_t spills_from;    /* byte of local memory from which on it keeps what registers do not; 0: nobody has said */
     uint32_t register_count; /* highest used + 1 */
     struct native_way *ways; /* of all its indirect branches, in the order of indices */
     unsigned way_count;

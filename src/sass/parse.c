@@ -62,7 +62,7 @@ static bool at_end(const struct native_parser *parser) { return *parser->at == '
 static void parse_instruction(struct listing *listing) {
     struct native_parser *parser = &listing->parser;
     if (!listing->kernels.count) {
-        parse_refuse(parser, "instructions stand behind a line 'Function : name'");
+        parse_refuse(parser, "instructions must follow a line 'Function : name'");
         return;
     }
     if (parser->program->isa == NATIVE_TURING) {
@@ -78,7 +78,7 @@ static void parse_instruction(struct listing *listing) {
 static bool parse_bytes(struct native_parser *parser, uint32_t *out) {
     int64_t value;
     if (!parse_number(parser, &value) || value < 0 || value > SPACE_BYTES_MAX) {
-        parse_refuse(parser, "a number of bytes up to %d stands here", SPACE_BYTES_MAX);
+        parse_refuse(parser, "expected a number of bytes up to %d", SPACE_BYTES_MAX);
         return false;
     }
     *out = (uint32_t)value;
@@ -100,7 +100,7 @@ static void parse_constants(struct listing *listing) {
     int64_t number, offset, word;
     if (!parse_number(parser, &number) || number < 0 || number > 31 || !parse_number(parser, &offset) || offset < 0 ||
         offset > BANK_BYTES_MAX || offset % 4) {
-        parse_refuse(parser, ".constant: a bank from 0 to 31 and an offset that 4 divides stand here");
+        parse_refuse(parser, ".constant: expected a bank from 0 to 31 and an offset that 4 divides");
         return;
     }
     struct native_bank *bank = bank_of(listing, (uint32_t)number);
@@ -150,7 +150,7 @@ static void parse_directive(struct listing *listing) {
     if (kernel && is_turing && parse_turing_directive(parser, &listing->words, kernel))
         return;
     if (!kernel) {
-        parse_refuse(parser, "this stands behind a line 'Function : name'");
+        parse_refuse(parser, "this must follow a line 'Function : name'");
     } else if (parse_word(parser, "params")) {
         listing->has_params = parse_bytes(parser, &kernel->param_bytes);
         if (kernel->param_bytes > BANK_BYTES_MAX) {
@@ -259,7 +259,7 @@ static void parse_function(struct listing *listing) {
     parse_blanks(parser);
     const size_t length = strcspn(parser->at, " \t\r\n");
     if (!length) {
-        parse_refuse(parser, "the name of a function stands here");
+        parse_refuse(parser, "expected the name of a function");
         return;
     }
     struct native_kernel *kernel = ARENA_PUSH(&parser->program->arena, &listing->kernels);

@@ -145,7 +145,7 @@ static bool parse_address(struct native_parser *parser, const struct native_inst
         address = address << 4 | (uint32_t)(digit - hex);
     }
     if (!digits || strncmp(parser->at, "*/", 2) != 0 || address > ADDRESS_MAX || address % 4) {
-        parse_refuse(parser, "an address such as /*0048*/ stands before an instruction");
+        parse_refuse(parser, "an instruction needs an address such as /*0048*/ before it");
         return false;
     }
     parser->at += 2;

@@ -478,8 +478,7 @@ bool parse_operands(struct native_parser *parser, struct native_inst *inst) {
             given++;
             if (tesla && n == 0 && written && parse_character(parser, '(') &&
                 (!parse_code(parser, inst) || !parse_character(parser, ')'))) {
-                parse_refuse(parser, "%s: a condition code with its test, such as (C0.EQ), stands here",
-                             form->mnemonic);
+                parse_refuse(parser, "%s: expected a condition code with its test, such as (C0.EQ)", form->mnemonic);
                 return false;
             }
             continue;
@@ -494,6 +493,6 @@ bool parse_operands(struct native_parser *parser, struct native_inst *inst) {
     }
     if (parse_character(parser, ';'))
         return true;
-    parse_refuse(parser, "%s: ';' must stand here", form->mnemonic);
+    parse_refuse(parser, "%s: expected ';'", form->mnemonic);
     return false;
 }

@@ -16,7 +16,7 @@ enum { CODE_BYTES_MAX = 1 << 24, FILES_MAX = 65535, BANK_BYTES_MAX = 1 << 16, NU
 static bool parse_count(struct native_parser *parser, uint32_t most, uint32_t *out) {
     int64_t value;
     if (!parse_number(parser, &value) || value < 0 || value > most) {
-        parse_refuse(parser, "a number up to %u stands here", (unsigned)most);
+        parse_refuse(parser, "expected a number up to %u", (unsigned)most);
         return false;
     }
     *out = (uint32_t)value;
@@ -33,7 +33,7 @@ static void parse_file(struct native_parser *parser, struct parse_words *words) 
     parse_blanks(parser);
     const size_t length = *parser->at == '"' ? strcspn(parser->at + 1, "\"\r\n") : 0;
     if (number != words->files.count || !length || parser->at[length + 1] != '"') {
-        parse_refuse(parser, ".file: a number, each one more than the last, and a name in quotes stand here");
+        parse_refuse(parser, ".file: expected a number, each one more than the last, and a name in quotes");
         return;
     }
     *ARENA_PUSH(arena, &words->files) = arena_strndup(arena, parser->at + 1, length);
@@ -49,7 +49,7 @@ static void parse_symbol(struct native_parser *parser, struct parse_words *words
     const struct native_constant *last =
         words->constants.count ? &words->constants.items[words->constants.count - 1] : NULL;
     if (!length || !bytes || offset + bytes > BANK_BYTES_MAX || (last && offset < last->offset)) {
-        parse_refuse(parser, ".symbol: offset, bytes and name of a constant, by offset, stand here");
+        parse_refuse(parser, ".symbol: expected offset, bytes and name of a constant, by offset");
         return;
     }
     *ARENA_PUSH(arena, &words->constants) =
@@ -174,14 +174,13 @@ static void parse_code(struct native_parser *parser, struct parse_words *words) 
     text.control =
         (struct turing_control){.stall = 1, .write_barrier = TURING_NO_BARRIER, .read_barrier = TURING_NO_BARRIER};
     if (*parser->at == '[' && !turing_parse_control(&parser->at, &text.control)) {
-        parse_refuse(parser, "control bits such as [B0-----:R-:W1:Y:S02] stand here");
+        parse_refuse(parser, "expected control bits such as [B0-----:R-:W1:Y:S02]");
         return;
     }
     text.text = parser->at;
     if (!turing_parse(&text, &inst)) {
         parser->at += text.failed_at;
-        parse_refuse(parser, "sm_%u has nothing that is written so; %s could stand here", parser->program->sm,
-                     text.expected);
+        parse_refuse(parser, "sm_%u has no such form; expected %s", parser->program->sm, text.expected);
         return;
     }
     parser->at += strcspn(parser->at, ";\n");

@@ -14,7 +14,7 @@ static const char *parse_name(struct native_parser *parser) {
     parse_blanks(parser);
     const size_t length = strcspn(parser->at, " \t\r\n");
     if (!length) {
-        parse_refuse(parser, "the name of a variable stands here");
+        parse_refuse(parser, "expected the name of a variable");
         return NULL;
     }
     const char *name = arena_strndup(&parser->program->arena, parser->at, length);
@@ -27,14 +27,14 @@ static void parse_link(struct native_parser *parser, struct parse_links *links, 
     int64_t offset, bytes, addend;
     if (!parse_number(parser, &offset) || offset < 0 || offset > VARIABLE_BYTES_MAX || offset % 4 ||
         !parse_number(parser, &bytes) || (bytes != 4 && bytes != 8)) {
-        parse_refuse(parser, "an offset that 4 divides, and 4 or 8 bytes, stand here");
+        parse_refuse(parser, "expected an offset that 4 divides, and 4 or 8 bytes");
         return;
     }
     const char *name = parse_name(parser);
     if (!name)
         return;
     if (!parse_number(parser, &addend) || (bytes == 4 && (addend < INT32_MIN || addend > INT32_MAX))) {
-        parse_refuse(parser, "a number that is added to the address stands here");
+        parse_refuse(parser, "expected a number that is added to the address");
         return;
     }
     const struct native_link *last = links->count ? &links->items[links->count - 1].link : NULL;
@@ -54,7 +54,7 @@ void parse_address_line(struct native_parser *parser, struct parse_links *links)
                    : parse_word(parser, "high") ? NATIVE_CODE_HIGH
                                                 : 0;
     if (!bank && (!parse_number(parser, &bank) || bank < 0 || bank > 31))
-        parse_refuse(parser, ".address: a bank from 0 to 31, code, low or high stands here");
+        parse_refuse(parser, ".address: expected a bank from 0 to 31, or code, low or high");
     else
         parse_link(parser, links, (uint32_t)bank);
 }
@@ -83,7 +83,7 @@ static void parse_variable(struct native_parser *parser, struct parse_variables 
         return;
     }
     if (!is_reference && (!parse_number(parser, &bytes) || bytes < 0 || bytes > VARIABLE_BYTES_MAX)) {
-        parse_refuse(parser, ".variable: a number of bytes up to %d stands here", VARIABLE_BYTES_MAX);
+        parse_refuse(parser, ".variable: expected a number of bytes up to %d", VARIABLE_BYTES_MAX);
         return;
     }
     const char *name = parse_name(parser);
@@ -99,7 +99,7 @@ static void parse_init(struct native_parser *parser, struct parse_variables *var
     int64_t word;
     for (parse_blanks(parser); *parser->at && *parser->at != '\n'; parse_blanks(parser)) {
         if (!parse_number(parser, &word) || word < INT32_MIN || word > UINT32_MAX) {
-            parse_refuse(parser, ".init: words of 32 bits stand here");
+            parse_refuse(parser, ".init: expected words of 32 bits");
             return;
         }
         for (unsigned i = 0; i < 4; i++)
@@ -117,7 +117,7 @@ bool parse_variable_line(struct native_parser *parser, struct parse_variables *v
     if (!init && !parse_word(parser, "pointer"))
         return false;
     if (!variables->count)
-        parse_refuse(parser, "this stands behind a line '.variable'");
+        parse_refuse(parser, "this must follow a line '.variable'");
     else if (init)
         parse_init(parser, variables);
     else

@@ -65,6 +65,13 @@ static inline uint32_t threads_in_place(const uint16_t *threads, unsigned warp_s
 #undef THREADS_HOME
 }
 
+/* Are the threads of all these lanes? */
+static inline bool threads_all_in_place(const uint16_t *threads, unsigned warp_size, uint32_t lanes) {
+    if (bits_is_power_of_two(lanes))
+        return (threads[bits_first(lanes)] & (warp_size - 1)) == bits_first(lanes);
+    return !(lanes & ~threads_in_place(threads, warp_size));
+}
+
 static inline void threads_put_eight(uint16_t *to, unsigned eighth, threads_eight from, threads_eight bits,
                                      uint32_t lanes) {
     const threads_eight here = (threads_eight)((bits & (uint16_t)(lanes >> eighth / 2 * 16)) != 0);
@@ -87,6 +94,35 @@ static inline void threads_put_row(uint16_t *to, unsigned first, uint32_t lanes)
     threads_put_eight(to, 1, row + (uint16_t)8, THREADS_BITS_HIGH, lanes);
     threads_put_eight(to, 2, row + (uint16_t)16, THREADS_BITS_LOW, lanes);
     threads_put_eight(to, 3, row + (uint16_t)24, THREADS_BITS_HIGH, lanes);
+}
+
+/* Threads of several rows, each in place: the first of the row that each lane is of. */
+struct threads_rows {
+    threads_eight of[LANES_MAX / 8];
+};
+
+/* All lanes are of the row that begins with this thread. */
+static inline struct threads_rows threads_first_row(unsigned first) {
+    const threads_eight of = (threads_eight){0} + (uint16_t)first;
+    return (struct threads_rows){{of, of, of, of}};
+}
+
+/* These, which were of the first row, are of one so many threads behind it. */
+static inline void threads_add_row(struct threads_rows *rows, unsigned behind, uint32_t lanes) {
+    const threads_eight more = (threads_eight){0} + (uint16_t)behind, low = (threads_eight){0} + (uint16_t)lanes,
+                        high = (threads_eight){0} + (uint16_t)(lanes >> 16);
+    rows->of[0] += (threads_eight)((low & THREADS_BITS_LOW) == THREADS_BITS_LOW) & more;
+    rows->of[1] += (threads_eight)((low & THREADS_BITS_HIGH) == THREADS_BITS_HIGH) & more;
+    rows->of[2] += (threads_eight)((high & THREADS_BITS_LOW) == THREADS_BITS_LOW) & more;
+    rows->of[3] += (threads_eight)((high & THREADS_BITS_HIGH) == THREADS_BITS_HIGH) & more;
+}
+
+static inline void threads_of_rows(uint16_t *to, const struct threads_rows *rows) {
+    const threads_eight lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+    for (unsigned i = 0; i < LANES_MAX / 8; i++) {
+        const threads_eight put = rows->of[i] + (lanes + (uint16_t)(8 * i));
+        memcpy(to + (size_t)8 * i, &put, sizeof put);
+    }
 }
 
 /* ---- threads with a PC each ---- */

@@ -48,12 +48,12 @@ static unsigned work_type(const struct inst *inst, enum op_class class) {
 /* Multiply-adds of a unit in a cycle. */
 static uint32_t tensor_rate(const struct sm_params *p, const struct matrix_form *form) {
     switch ((enum matrix_element)form->a) {
-    case ELEMENT_F64: return p->tensor_dp;
-    case ELEMENT_TF32: return p->tensor_tf32;
-    case ELEMENT_F16: return form->d == ELEMENT_F16 ? p->tensor_half : p->tensor_single;
-    case ELEMENT_BF16: return p->tensor_single;
-    case ELEMENT_E4M3:
-    case ELEMENT_E5M2: return p->tensor_float8;
+    case MATRIX_F64: return p->tensor_dp;
+    case MATRIX_TF32: return p->tensor_tf32;
+    case MATRIX_F16: return form->d == MATRIX_F16 ? p->tensor_half : p->tensor_single;
+    case MATRIX_BF16: return p->tensor_single;
+    case MATRIX_E4M3:
+    case MATRIX_E5M2: return p->tensor_float8;
     default: {
         const unsigned bits = matrix_element_bits((enum matrix_element)form->a);
         return p->tensor_byte * (bits == 1 ? 16 : 8 / bits);
@@ -94,9 +94,9 @@ uint32_t sm_tensor_latency(const struct sm_params *p, const struct inst *inst) {
         return group_interval(p, inst) + p->wgmma_latency;
     const struct matrix_form *form = matrix_form(inst->matrix);
     const unsigned bits = matrix_depth(form) * matrix_element_bits((enum matrix_element)form->a);
-    const uint32_t first = form->a == ELEMENT_F64 ? p->latency_tensor_dp
-                           : bits > 128           ? p->latency_tensor_deep
-                                                  : p->latency_tensor;
+    const uint32_t first = form->a == MATRIX_F64 ? p->latency_tensor_dp
+                           : bits > 128          ? p->latency_tensor_deep
+                                                 : p->latency_tensor;
     /* those of wmma are several products of 16 rows and 8 columns, one behind the other */
     const uint32_t parts = form->options & MATRIX_WMMA ? form->m * form->n / 128u : 1;
     return first + (parts > 1 ? sm_tensor_interval(p, inst) * (parts - 1) / parts : 0);

@@ -114,11 +114,12 @@ static __attribute__((noinline)) void wake_fences(struct sm *sm, unsigned number
     }
 }
 
-/* One transaction; false: blocked. `watched`: the scheduler hears of it, or may send it past the L1. */
-static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct queued *entry, bool watched) {
+/* One transaction; false: blocked. `watched`: the scheduler hears of it, or may send it past the L1. `apart`: lanes of a load come back
+ * with their own data. */
+static inline __attribute__((always_inline)) bool probe(struct sm *sm, struct queued *entry, bool watched, bool apart) {
     struct flight *flight = &sm->flights[entry->flight];
-    const bool alone = sm->loads_return_apart && entry->kind == ACCESS_LOAD;
-    const uint32_t waiter = alone ? sm_regroup_split(sm, entry->flight, entry->lanes[entry->next]) : entry->flight;
+    const bool alone = apart && entry->kind == ACCESS_LOAD;
+    const uint32_t waiter = alone ? sm_regroup_waiter(sm, entry->flight, entry->lanes[entry->next]) : entry->flight;
     const struct request request = {.address = entry->address[entry->next],
                                     .tag = alone ? waiter : waiter_tag(sm, entry),
                                     .bytes = entry->bytes[entry->next],
@@ -142,13 +143,13 @@ static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct
         owner = cache_owner(sm->l1, request.address);
     }
     const enum cache_outcome outcome = cache_access(sm->l1, &request, sm_room(sm), &result);
-    if (alone && !(outcome != CACHE_BLOCKED && result.waits))
-        sm_regroup_rejoin(sm, entry->flight, waiter);
     if (outcome == CACHE_BLOCKED) {
         sm->blocked = result.blocked;
         sm->blocked_on = sm->l1;
         return false;
     }
+    if (alone && result.waits && waiter != entry->flight)
+        sm_regroup_split(sm, entry->flight, entry->lanes[entry->next]);
     /* the store handed on comes first, a write-back last */
     const bool handed_on = entry->kind == ACCESS_STORE && result.down_count > 0 &&
                            result.down[0].kind == REQUEST_WRITE &&
@@ -176,8 +177,18 @@ static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct
     return true;
 }
 
-static __attribute__((noinline, cold)) bool transact_watched(struct sm *sm, struct queued *entry) {
-    return transact(sm, entry, true);
+static __attribute__((noinline, cold)) bool probe_watched(struct sm *sm, struct queued *entry) {
+    return probe(sm, entry, true, sm->loads_return_apart);
+}
+
+static __attribute__((noinline)) bool probe_apart(struct sm *sm, struct queued *entry) {
+    return probe(sm, entry, false, true);
+}
+
+static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct queued *entry, bool watched) {
+    return watched                  ? probe_watched(sm, entry)
+           : sm->loads_return_apart ? probe_apart(sm, entry)
+                                    : probe(sm, entry, false, false);
 }
 
 /* ---- constants ---- */
@@ -280,7 +291,7 @@ static __attribute__((noinline)) void access_by_wavefronts(struct sm *sm, struct
     const uint32_t share = (entry->count - entry->next + entry->passes - 1) / entry->passes;
     const bool watched = sm->hears || operators_or_bypass(sm, entry);
     for (uint32_t i = 0; i < share; i++, entry->next++)
-        if (!(watched ? transact_watched(sm, entry) : transact(sm, entry, false))) {
+        if (!transact(sm, entry, watched)) {
             sm->lsu_blocked = true;
             return;
         }
@@ -308,7 +319,7 @@ void sm_dsm_reply(struct sm *sm, const struct packet *packet) {
 /* ---- memory.h ---- */
 
 bool sm_transact(struct sm *sm, struct queued *entry) {
-    return sm->hears || operators_or_bypass(sm, entry) ? transact_watched(sm, entry) : transact(sm, entry, false);
+    return transact(sm, entry, sm->hears || operators_or_bypass(sm, entry));
 }
 
 void sm_end_access(struct sm *sm, const struct queued *entry) { end_access(sm, entry); }
@@ -372,7 +383,7 @@ void sm_memory(struct sm *sm) {
             cache_expect_set(sm->l1, entry->address[entry->next + EXPECT_SETS]);
             cache_expect_line(sm->l1, entry->address[entry->next + EXPECT_LINES]);
         }
-        if (!(watched ? transact_watched(sm, entry) : transact(sm, entry, false))) {
+        if (!transact(sm, entry, watched)) {
             sm->lsu_blocked = true;
             return;
         }

@@ -171,9 +171,13 @@ static bool free_registers(struct sm *sm, uint32_t number) {
         board->tracked[number] = 0;
     if (freed || board->changed)
         bring_back(sm, sm->regroup->threads[number], freed);
-    uint64_t blocked = board->blocked;
-    for (board->blocked = 0; blocked; blocked &= blocked - 1)
-        consider_formed(sm, bits_first64(blocked));
+    for (uint64_t blocked = board->blocked; blocked; blocked &= blocked - 1) {
+        const unsigned slot = bits_first64(blocked);
+        if (sm->slot_places[slot] != sm->flights[number].place) /* none of its threads has got anything */
+            continue;
+        board->blocked &= ~(UINT64_C(1) << slot);
+        consider_formed(sm, slot);
+    }
     return over;
 }
 

@@ -42,6 +42,7 @@ struct board_troop {
     uint16_t threads[LANES_MAX];
     uint32_t lanes, generation, free; /* free: the next free one */
     struct sm_pending *pending;       /* by word */
+    uint64_t words;                   /* in which some are, bit i for words i, i + 64 and so on */
     bool residual;                    /* some of its threads may wait for registers written before */
     bool away, at_memory;             /* it waits as one, before this PC; for memory */
     uint32_t pc;

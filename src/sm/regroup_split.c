@@ -4,13 +4,17 @@
 
 #include "sm/regroup.h"
 
-uint32_t sm_regroup_split(struct sm *sm, uint32_t number, uint32_t lanes) {
+uint32_t sm_regroup_waiter(const struct sm *sm, uint32_t number, uint32_t lanes) {
+    const struct thread_board *board = sm->regroup->board;
+    const uint32_t out = sm->flights[number].lanes | (board ? board->tracked[number] : 0);
+    return lanes & out && sm->free_flight != NO_FLIGHT ? sm->free_flight
+                                                       : number; /* else they come back with the others */
+}
+
+void sm_regroup_split(struct sm *sm, uint32_t number, uint32_t lanes) {
     struct flight *whole = &sm->flights[number];
     struct thread_board *board = sm->regroup->board;
-    const uint32_t tracked = board ? board->tracked[number] : 0;
-    const uint32_t part = lanes & (whole->lanes | tracked) ? sm_take_flight(sm) : NO_FLIGHT;
-    if (part == NO_FLIGHT) /* they come back with the others */
-        return number;
+    const uint32_t tracked = board ? board->tracked[number] : 0, part = sm_take_flight(sm);
     if (board) {
         sm_board_split(sm, number, part);
         board->tracked[part] = tracked & lanes, board->tracked[number] = tracked & ~lanes;
@@ -23,15 +27,4 @@ uint32_t sm_regroup_split(struct sm *sm, uint32_t number, uint32_t lanes) {
     whole->lanes &= ~lanes;
     sm->places[whole->place].in_flight++;
     memcpy(sm->regroup->threads[part], sm->regroup->threads[number], sizeof sm->regroup->threads[part]);
-    return part;
-}
-
-void sm_regroup_rejoin(struct sm *sm, uint32_t number, uint32_t part) {
-    if (part == number)
-        return;
-    sm->flights[number].lanes |= sm->flights[part].lanes;
-    if (sm->regroup->board)
-        sm->regroup->board->tracked[number] |= sm->regroup->board->tracked[part], sm->regroup->board->tracked[part] = 0;
-    sm->places[sm->flights[number].place].in_flight--;
-    sm_free_flight(sm, part);
 }

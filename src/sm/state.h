@@ -405,9 +405,10 @@ SM_STAGE void sm_describe_waits(const struct sm *sm, unsigned warp, struct repor
 SM_STAGE struct regroup *sm_regroup_create(struct sm *sm);
 /* The mechanism acts by itself. */
 SM_STAGE void sm_regroup_advance(struct sm *sm);
-/* A flight of their own for lanes that may miss, or the whole; taken back when they hit. */
-SM_STAGE uint32_t sm_regroup_split(struct sm *sm, uint32_t flight, uint32_t lanes);
-SM_STAGE void sm_regroup_rejoin(struct sm *sm, uint32_t flight, uint32_t part);
+/* The flight that lanes will have which come back apart, the next that is free; the whole: there is none, or none of them is in it. */
+SM_STAGE uint32_t sm_regroup_waiter(const struct sm *sm, uint32_t flight, uint32_t lanes);
+/* They have it now. */
+SM_STAGE void sm_regroup_split(struct sm *sm, uint32_t flight, uint32_t lanes);
 /* enqueue.c */
 SM_STAGE void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle);
 /* A load of one kernel parameter, which executors do not note as an access. */

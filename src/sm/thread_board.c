@@ -22,7 +22,10 @@
 
 void sm_board_copy(struct thread_board *board, uint32_t to, uint32_t from) {
     const struct board_group *group = &board->groups[from];
-    memcpy(&board->groups[to], group, offsetof(struct board_group, parts) + group->count * sizeof *group->parts);
+    struct board_group *copy = &board->groups[to];
+    memcpy(copy, group, offsetof(struct board_group, parts));
+    for (uint32_t i = 0; i < group->count; i++)
+        copy->parts[i] = group->parts[i];
 }
 
 /* Lanes of the warp, of threads issued from the slot, wait so before they go on at the PC. */
@@ -62,22 +65,15 @@ static struct board_troop *troop_of(const struct thread_board *board, const stru
 static void dissolve(struct sm *sm, struct board_troop *troop) {
     struct thread_board *board = sm->regroup->board;
     const struct board_group *group = &troop->group;
-    for (const struct board_part *part = group->parts; part < group->parts + group->count; part++) {
-        for (unsigned word = 0; word < sm->register_words; word++) {
-            const struct sm_pending *pending = &troop->pending[word];
-            if (!pending->any)
-                continue;
-            board_mark(sm, part->warp, word, pending->any);
-            lanes_set(board_masks(sm, part->warp, word), pending->any & ~pending->memory, part->home, false);
-            lanes_set(board_masks(sm, part->warp, word), pending->any & pending->memory, part->home, true);
-        }
-        if (troop->away)
-            add_waiting(board, part->warp, troop->pc, group->from,
-                        (struct lanes_pending){part->home, troop->at_memory ? part->home : 0});
-    }
+    for (uint64_t rest = troop->words; rest; rest &= rest - 1)
+        for (unsigned word = bits_first64(rest); word < sm->register_words; word += 64)
+            board_hand_over(sm, troop, word);
+    troop->words = 0;
+    for (const struct board_part *part = group->parts; troop->away && part < group->parts + group->count; part++)
+        add_waiting(board, part->warp, troop->pc, group->from,
+                    (struct lanes_pending){part->home, troop->at_memory ? part->home : 0});
     for (BITS_EACH(lane, troop->lanes))
         board->troop_of[troop->threads[lane]] = 0;
-    memset(troop->pending, 0, sm->register_words * sizeof *troop->pending);
     troop->generation++;
     troop->free = board->free_troop;
     board->free_troop = (uint32_t)(troop - board->troops);
@@ -91,7 +87,8 @@ static void dissolve_all(struct sm *sm, const uint16_t *threads, uint32_t lanes)
 }
 
 /* These threads, which are in no troop; NULL: there are enough. */
-static struct board_troop *form_troop(struct thread_board *board, const uint16_t *threads, uint32_t lanes) {
+static struct board_troop *form_troop(const struct sm *sm, const uint16_t *threads, uint32_t lanes) {
+    struct thread_board *board = sm->regroup->board;
     if (board->free_troop == NO_TROOP)
         return NULL;
     const uint32_t number = board->free_troop;
@@ -99,8 +96,11 @@ static struct board_troop *form_troop(struct thread_board *board, const uint16_t
     board->free_troop = troop->free;
     memcpy(troop->threads, threads, sizeof troop->threads);
     troop->lanes = lanes;
-    troop->residual = true, troop->away = troop->at_memory = false;
+    troop->away = troop->at_memory = false;
     board_divide(&troop->group, threads, lanes);
+    troop->residual = board->fences || board->atomics_out;
+    for (uint32_t i = 0; i < troop->group.count && !troop->residual; i++)
+        troop->residual = board_waits(sm, troop->group.parts[i].warp, troop->group.parts[i].home);
     for (BITS_EACH(lane, lanes))
         board->troop_of[threads[lane]] = (uint8_t)(number + 1);
     return troop;
@@ -263,7 +263,7 @@ bool sm_board_issued(struct sm *sm, uint32_t number, uint32_t lanes, const struc
     if (!troop)
         dissolve_all(sm, threads, lanes);
     if (one && !troop)
-        troop = form_troop(board, threads, lanes);
+        troop = form_troop(sm, threads, lanes);
     group->from = flight->warp, group->count = 0;
     board->tracked[number] = lanes;
     flight->landed = false;
@@ -271,6 +271,7 @@ bool sm_board_issued(struct sm *sm, uint32_t number, uint32_t lanes, const struc
         troop->group.from = flight->warp;
         group->troop = (uint32_t)(troop - board->troops), group->generation = troop->generation;
         sm_set_pending(troop->pending, timed, memory);
+        troop->words |= board_words_of(timed);
         return waits_at_once(sm, number, troop, timed);
     }
     group->troop = NO_TROOP;
@@ -295,34 +296,6 @@ static void leave_troop(struct sm *sm, uint32_t number, uint32_t lanes) {
 void sm_board_split(struct sm *sm, uint32_t number, uint32_t part) {
     leave_troop(sm, number, sm->flights[number].lanes | sm->regroup->board->tracked[number]);
     sm_board_copy(sm->regroup->board, part, number);
-}
-
-/* What the flight writes is there. False: it is kept until its predicates guard. */
-static bool write_registers(struct sm *sm, uint32_t number) {
-    struct flight *flight = &sm->flights[number];
-    struct board_group *group = &sm->regroup->board->groups[number];
-    const struct timed *timed = &sm->timed[flight->pc];
-    const struct timed_word first = board_first_word(timed);
-    if (!group->count)
-        board_divide(group, sm->regroup->threads[number], sm->regroup->board->tracked[number]);
-    const bool late = timed->order == ORDER_GUARDS, again = late && flight->landed;
-    const uint32_t lanes = frees(timed) ? sm->regroup->board->tracked[number] : 0;
-    for (const struct board_part *part = group->parts; lanes && part < group->parts + group->count; part++) {
-        const unsigned w = part->warp;
-        const uint32_t here = board_home_of(group, part, sm->regroup->threads[number], lanes);
-        if (!here)
-            continue;
-        if (again) {
-            free_guards(sm, number, w, here);
-            continue;
-        }
-        board_clear(sm, w, &first, here);
-        for (unsigned i = 0; i < timed->more_count; i++)
-            board_clear(sm, w, &timed->more[i], here);
-        if (timed->unit == SM_UNIT_MEMORY)
-            board_count_memory(sm, w, here, flight->ticket != NO_TICKET, false);
-    }
-    return !late || !sm_keeps_guards(sm, number);
 }
 
 /* ---- threads ---- */
@@ -464,18 +437,45 @@ static uint32_t call_back(struct sm *sm, unsigned w, uint32_t home) {
     return back;
 }
 
-/* Of the flight's threads that are away those that need be no longer. */
-static uint32_t find_freed(struct sm *sm, uint32_t number) {
+/* A part of the flight's instruction is there, of these lanes of the warp. again: its predicates guard. */
+static inline void write_part(struct sm *sm, uint32_t number, unsigned w, uint32_t home, bool again) {
+    const struct flight *flight = &sm->flights[number];
+    const struct timed *timed = &sm->timed[flight->pc];
+    const struct timed_word first = board_first_word(timed);
+    if (again) {
+        free_guards(sm, number, w, home);
+        return;
+    }
+    board_clear(sm, w, &first, home);
+    for (unsigned i = 0; i < timed->more_count; i++)
+        board_clear(sm, w, &timed->more[i], home);
+    if (timed->unit == SM_UNIT_MEMORY)
+        board_count_memory(sm, w, home, flight->ticket != NO_TICKET, false);
+}
+
+/* What the flight writes is there: of its threads that are away those that need be no longer. *over false: it is kept until its
+ * predicates guard. */
+static uint32_t write_registers(struct sm *sm, uint32_t number, bool *over) {
+    const struct flight *flight = &sm->flights[number];
     struct thread_board *board = sm->regroup->board;
-    const struct board_group *group = &board->groups[number];
+    struct board_group *group = &board->groups[number];
     const uint16_t *threads = sm->regroup->threads[number];
-    const uint32_t lanes = frees(&sm->timed[sm->flights[number].pc]) ? board->tracked[number] : 0;
+    const struct timed *timed = &sm->timed[flight->pc];
+    const bool late = timed->order == ORDER_GUARDS, again = late && flight->landed;
+    const uint32_t lanes = frees(timed) ? board->tracked[number] : 0;
     uint32_t ready = 0;
+    if (!group->count)
+        board_divide(group, threads, board->tracked[number]);
     for (const struct board_part *part = group->parts; lanes && part < group->parts + group->count; part++) {
-        const uint32_t away = board->away[part->warp].lanes & board_home_of(group, part, threads, lanes);
+        const uint32_t here = board_home_of(group, part, threads, lanes);
+        if (!here)
+            continue;
+        write_part(sm, number, part->warp, here, again);
+        const uint32_t away = board->away[part->warp].lanes & here;
         if (away)
             ready |= board_lanes_of(group, part, threads, lanes, call_back(sm, part->warp, away));
     }
+    *over = !late || !sm_keeps_guards(sm, number);
     return ready;
 }
 
@@ -487,6 +487,5 @@ uint32_t sm_board_written(struct sm *sm, uint32_t number, bool *over) {
         *over = true;
         return call_troop(sm, troop);
     }
-    *over = write_registers(sm, number);
-    return find_freed(sm, number);
+    return write_registers(sm, number, over);
 }

@@ -17,8 +17,13 @@ static inline uint32_t board_find_home(const uint16_t *threads, uint32_t lanes) 
 }
 
 static inline void board_divide(struct board_group *group, const uint16_t *threads, uint32_t lanes) {
-    group->in_place = !(lanes & ~threads_in_place(threads, LANES_MAX));
+    group->in_place = threads_all_in_place(threads, LANES_MAX, lanes);
     group->count = 0;
+    if (bits_is_power_of_two(lanes)) {
+        const unsigned thread = threads[bits_first(lanes)];
+        group->parts[group->count++] = (struct board_part){UINT32_C(1) << thread % LANES_MAX, thread / LANES_MAX};
+        return;
+    }
     const struct threads_warps warps = threads_find_warps(threads, LANES_MAX);
     for (uint32_t rest = lanes, here; rest; rest &= ~here) {
         const unsigned warp = threads[bits_first(rest)] / LANES_MAX;
@@ -81,6 +86,40 @@ static inline void board_clear(struct sm *sm, unsigned w, const struct timed_wor
 
 static inline struct timed_word board_first_word(const struct timed *timed) {
     return (struct timed_word){timed->word, timed->all, timed->written};
+}
+
+/* Do some of these lanes of the warp wait for a register? */
+static inline bool board_waits(const struct sm *sm, unsigned w, uint32_t lanes) {
+    uint32_t marked = sm->regroup->board->marked[w], any = 0;
+    for (unsigned word = 0; marked; word++) {
+        const uint64_t registers = *board_word(sm, w, word);
+        marked -= registers != 0;
+        for (uint64_t rest = registers; rest; rest &= rest - 1)
+            any |= board_masks(sm, w, word)[bits_first64(rest)].any;
+    }
+    return (any & lanes) != 0;
+}
+
+/* What the troop waits for in the word each of its threads waits for. */
+static inline void board_hand_over(struct sm *sm, struct board_troop *troop, unsigned word) {
+    const struct board_group *group = &troop->group;
+    const struct sm_pending pending = troop->pending[word];
+    troop->pending[word] = (struct sm_pending){0, 0};
+    if (!pending.any)
+        return;
+    for (const struct board_part *part = group->parts; part < group->parts + group->count; part++) {
+        board_mark(sm, part->warp, word, pending.any);
+        lanes_set(board_masks(sm, part->warp, word), pending.any & ~pending.memory, part->home, false);
+        lanes_set(board_masks(sm, part->warp, word), pending.any & pending.memory, part->home, true);
+    }
+}
+
+/* Words of the scoreboard in which the instruction writes, as struct board_troop has them. */
+static inline uint64_t board_words_of(const struct timed *timed) {
+    uint64_t words = timed->written ? UINT64_C(1) << timed->word % 64 : 0;
+    for (unsigned i = 0; i < timed->more_count; i++)
+        words |= UINT64_C(1) << timed->more[i].word % 64;
+    return words;
 }
 
 /* One more of each of these lanes, or one less. */

@@ -134,7 +134,7 @@ enum status artifact_read(const char *folder, struct arena *arena, json_t **out,
     *out = NULL;
     const enum status status = file_read(path, ABOUT_LIMIT_BYTES, arena, &text, &length, report);
     if (status)
-        return report_add(report, status, "%s is no folder of 'heddle artifact'", folder);
+        return report_add(report, status, "%s is not a folder made by 'heddle artifact'", folder);
     *out = json_loadb(text, length, 0, &error);
     if (!*out)
         return report_add(report, STATUS_INVALID, "%s:%d: %s", path, error.line, error.text);
@@ -205,7 +205,7 @@ static enum status compare_points(struct comparing *c, json_t *const about[2]) {
     for (size_t i = 0; same && i < count; i++)
         same = is_same_point(json_array_get(points[0], i), json_array_get(points[1], i));
     if (!same)
-        return report_add(c->report, STATUS_INVALID, "%s and %s are not of one study: their points are others",
+        return report_add(c->report, STATUS_INVALID, "%s and %s are not of one study: their points differ",
                           c->folders[0], c->folders[1]);
     for (size_t i = 0; !status && i < count; i++)
         status = compare_point(c, json_array_get(points[0], i), json_array_get(points[1], i));

@@ -156,7 +156,8 @@ static enum status read_list(const char *folder, struct arena *arena, struct bun
     *out = (struct bundle_listing){0};
     enum status status = file_read(path, LIST_LIMIT_BYTES, arena, &text, &length, report);
     if (status)
-        return report_add(report, status, "%s is no folder of 'heddle artifact': it has no list of its files", folder);
+        return report_add(report, status, "%s is not a folder made by 'heddle artifact': it has no list of its files",
+                          folder);
     sha256_text(text, length, bundle->identity);
     unsigned number = 1;
     for (char *line = text; !status && *line; number++) {

@@ -96,7 +96,7 @@ static enum status keep_failure(struct execution *e, const char *why, struct rep
     const char *said = read_tail(e), *cause = why ? why : cause_of(e, said), *trouble = host_trouble(e, said);
     if (trouble)
         return report_add(report, STATUS_SYSTEM,
-                          "point %s: the host refused (%s), which is no failure of the point: it stays to be run",
+                          "point %s: the host refused (%s); the point has not failed and stays to be run",
                           e->point->key, trouble);
     json_t *root = json_object();
     json_object_set_new(root, "schema", json_string(FAILURE_SCHEMA));

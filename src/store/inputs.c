@@ -48,11 +48,10 @@ static bool add(struct inputs *inputs, const char *wanted, const char *from, enu
                 struct report *report) {
     const char *to = without_dots(inputs->arena, wanted);
     if (!is_same_file(to, from)) {
-        *status =
-            report_add(report, STATUS_INVALID,
-                       "%s: by way of links this is another file than %s, and would not be found elsewhere: name it "
-                       "without '..'",
-                       wanted, to);
+        *status = report_add(
+            report, STATUS_INVALID,
+            "%s: links lead to another file than %s, which would not be found elsewhere: name it without '..'", wanted,
+            to);
         return false;
     }
     if (has(inputs, to))

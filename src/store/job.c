@@ -353,8 +353,7 @@ static enum status open_sweep(struct task *t, const json_t *about, const struct 
         status = sweep_parse(t->arena, &source, text, length, sweep, t->report);
     if (!status && (!hash || strcmp(hash, sweep->hash) != 0))
         status = report_add(t->report, STATUS_INVALID,
-                            "%s has changed since its points were handed out: their numbers mean others now; run it "
-                            "again",
+                            "%s has changed since its points were handed out, and their numbers with it; run it again",
                             source.path);
     return status ? status : sweep_find_programs(sweep, finder, t->report);
 }

@@ -56,7 +56,7 @@ static enum status read_point(const char *path, json_t *root, struct arena *aren
     gpu = gpu ? gpu : word(json_object_get(root, "machine"), "name");
     if (!workload && !launch)
         return report_add(report, STATUS_INVALID,
-                          "%s does not say what was run: it is neither of 'heddle run -o' nor of a store", path);
+                          "%s does not say what was run: neither 'heddle run -o' nor a store wrote it", path);
     if (!json_is_true(json_object_get(root, "complete")))
         return report_add(report, STATUS_INVALID, "%s: the run was cut short; there is nothing to compare with", path);
     if (json_object_get(root, "sample"))
@@ -151,7 +151,7 @@ static enum status run_again(const struct point *point, struct arena *arena, con
         said = arena_strdup(arena, "");
     const int code = WIFEXITED(state) ? WEXITSTATUS(state) : STATUS_STOPPED;
     return report_add(report, code == STATUS_WRONG || code == STATUS_STOPPED ? (enum status)code : STATUS_INVALID,
-                      "the run did not end well this time:\n%s", said);
+                      "this time the run failed:\n%s", said);
 }
 
 enum status rerun_result(const char *path, struct arena *arena, struct rerun *out, struct report *report) {

@@ -179,7 +179,7 @@ static enum status read_range(struct sweep_parser *p, unsigned column, const str
 static enum status add_key_column(struct sweep_parser *p, const struct yaml_node *key, unsigned *column) {
     struct sweep *sweep = p->sweep;
     if (strncmp(key->text, "host.", 5) == 0)
-        return error(p, key, "keys of the host change no result: there is nothing to vary");
+        return error(p, key, "keys of the host do not change results, so they cannot be varied");
     if (!param_find(&p->keys.params, key->text)) {
         const char *where = arena_printf(sweep->arena, "%s:%u:%u", sweep->yaml.name, key->line, key->column);
         return param_assign(&p->keys.params, key->text, "", "sweep", where, p->report);
@@ -217,15 +217,17 @@ static enum status read_set(struct sweep_parser *p, const struct yaml_node *set)
 static enum status read_zip(struct sweep_parser *p, const struct yaml_node *node) {
     struct sweep *sweep = p->sweep;
     if (node->kind != YAML_MAP || !node->count)
-        return error(p, node, "zip is a list of maps: keys of the machine, with as many values each");
+        return error(p, node,
+                     "zip is a list of maps of machine keys; the keys of one map have the same number of values");
     struct values *values = ARENA_ARRAY(sweep->arena, struct values, node->count);
     unsigned first = sweep->columns.count, column = 0;
     enum status status = STATUS_OK;
     for (unsigned i = 0; i < node->count; i++) {
         enum status one = add_key(p, node->keys[i], node->items[i], &column, &values[i]);
         if (!one && values[i].count != values[0].count)
-            one = yaml_error(&sweep->yaml, node->items[i], p->report, "%u values, but '%s' has %u: they go together",
-                             values[i].count, node->keys[0]->text, values[0].count);
+            one = yaml_error(&sweep->yaml, node->items[i], p->report,
+                             "%u values, but '%s' has %u: the keys of one zip need the same number", values[i].count,
+                             node->keys[0]->text, values[0].count);
         if (one)
             return one;
     }
@@ -282,7 +284,8 @@ static enum status read_zips(struct sweep_parser *p, const struct yaml_node *zip
     if (zips->kind == YAML_MAP)
         return read_zip(p, zips);
     if (zips->kind != YAML_LIST)
-        return error(p, zips, "zip is a list of maps: keys of the machine, with as many values each");
+        return error(p, zips,
+                     "zip is a list of maps of machine keys; the keys of one map have the same number of values");
     for (unsigned i = 0; i < zips->count; i++) {
         const enum status one = read_zip(p, zips->items[i]);
         status = status ? status : one;
@@ -375,7 +378,7 @@ static enum status check_used(struct sweep_parser *p, unsigned column, const cha
 static enum status read_exclusion(struct sweep_parser *p, const struct yaml_node *node) {
     struct sweep *sweep = p->sweep;
     if (node->kind != YAML_MAP || !node->count)
-        return error(p, node, "exclude is a list of maps: what the points to leave out have in common");
+        return error(p, node, "exclude is a list of maps: the values that the points to leave out have in common");
     struct sweep_exclusion out = {0};
     enum status status = STATUS_OK;
     for (unsigned i = 0; i < node->count; i++) {
@@ -396,7 +399,7 @@ static enum status read_exclusion(struct sweep_parser *p, const struct yaml_node
 static enum status read_exclusions(struct sweep_parser *p, const struct yaml_node *list) {
     enum status status = STATUS_OK;
     if (list->kind != YAML_LIST)
-        return error(p, list, "exclude is a list of maps: what the points to leave out have in common");
+        return error(p, list, "exclude is a list of maps: the values that the points to leave out have in common");
     for (unsigned i = 0; i < list->count; i++) {
         const enum status one = read_exclusion(p, list->items[i]);
         status = status ? status : one;

@@ -75,7 +75,7 @@ static uint64_t lightest(struct arena *arena, const struct sequence *sequences, 
     uint64_t best = UINT64_MAX;
     for (unsigned i = 0; i < count; i++)
         for (unsigned j = i + 1; j < count; j++) {
-            struct sequence rest[ALIGN_MAX];
+            struct sequence rest[ALIGN_SEQUENCES_MAX];
             unsigned kept = 0;
             rest[kept++] = align_pair(arena, &sequences[i], &sequences[j], weights);
             for (unsigned k = 0; k < count; k++)
@@ -93,7 +93,7 @@ static bool same(const struct sequence *a, const struct sequence *b) {
 
 uint64_t align_all(const struct sequence *sequences, unsigned count, const uint32_t *weights) {
     struct arena arena = {0};
-    struct sequence distinct[ALIGN_MAX]; /* one more that is equal adds nothing */
+    struct sequence distinct[ALIGN_SEQUENCES_MAX]; /* one more that is equal adds nothing */
     unsigned kept = 0;
     for (unsigned i = 0; i < count; i++) {
         bool known = false;

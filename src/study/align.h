@@ -21,7 +21,7 @@ struct sequence align_pair(struct arena *arena, const struct sequence *a, const 
                            const uint32_t *weights);
 /* The weight of the lightest that comes of aligning two of them, then two of what there is, until one is left, over all
  * ways to choose the two; with up to four sequences. */
-enum { ALIGN_MAX = 4 };
+enum { ALIGN_SEQUENCES_MAX = 4 };
 uint64_t align_all(const struct sequence *sequences, unsigned count, const uint32_t *weights);
 
 #endif

@@ -39,12 +39,12 @@ static enum status read_row(struct arena *arena, const char *const fields[COLUMN
     while (row < CALIBRATE_ROWS && strcmp(calibrate_row_names[row], fields[0]) != 0)
         row++;
     if (row == CALIBRATE_ROWS)
-        return report_add(report, STATUS_INVALID, "%s: nobody knows what '%s' is", where, fields[0]);
+        return report_add(report, STATUS_INVALID, "%s: '%s' is not a measurement that is known", where, fields[0]);
     if (!rows_number(fields[1], &value) || !rows_number(fields[2], &spread))
-        return report_add(report, STATUS_INVALID, "%s: '%s' and '%s' are to be a value and its spread", where,
+        return report_add(report, STATUS_INVALID, "%s: '%s' and '%s' must be numbers, a value and its spread", where,
                           fields[1], fields[2]);
     if (out->rows[row].unit)
-        return report_add(report, STATUS_INVALID, "%s: '%s' stands there twice", where, fields[0]);
+        return report_add(report, STATUS_INVALID, "%s: '%s' is given twice", where, fields[0]);
     out->rows[row].value = value > 0 ? value : NAN, out->rows[row].spread = spread,
     out->rows[row].unit = rows_plain(arena, fields[3]);
     return STATUS_OK;

@@ -21,15 +21,16 @@ enum status collected_parse(struct arena *arena, const char *name, const char *t
             break;
         if (!rows_number(fields[4], &row.microseconds) || !rows_number(fields[5], &row.spread) ||
             !rows_number(fields[6], &row.clock_mhz) || !(row.microseconds > 0) || !(row.clock_mhz > 0))
-            return report_add(report, STATUS_INVALID,
-                              "%s:%u: '%s', '%s' and '%s' are to be microseconds, their spread and a clock in MHz",
-                              name, rows.line, fields[4], fields[5], fields[6]);
+            return report_add(
+                report, STATUS_INVALID,
+                "%s:%u: '%s', '%s' and '%s' must be numbers: microseconds, their spread and a clock in MHz", name,
+                rows.line, fields[4], fields[5], fields[6]);
         row.gpu = rows_plain(arena, fields[0]), row.program = rows_plain(arena, fields[1]);
         row.arguments = rows_plain(arena, fields[2]), row.kernel = rows_plain(arena, fields[3]);
         row.source = rows_plain(arena, fields[7]);
         if (collected_find(out, &row))
-            return report_add(report, STATUS_INVALID, "%s:%u: %s of %s %s stands there twice", name, rows.line,
-                              row.kernel, row.program, row.arguments);
+            return report_add(report, STATUS_INVALID, "%s:%u: %s of %s %s is given twice", name, rows.line, row.kernel,
+                              row.program, row.arguments);
         *ARENA_PUSH(arena, out) = row;
     }
     return out->count ? STATUS_OK : report_add(report, STATUS_INVALID, "%s: no rows of kernels", name);

@@ -101,11 +101,10 @@ static enum status align_warp(const struct thread_path *paths, unsigned count, c
             *issues += align_all(stretches, count, alphabet->weights);
         arena_free(&arena);
         if (longest > STRETCH_MAX)
-            return report_add(
-                report, STATUS_INVALID,
-                "a thread goes through %u straight pieces of code without a barrier; more than %u are not "
-                "aligned: give the kernel less to do",
-                longest, (unsigned)STRETCH_MAX);
+            return report_add(report, STATUS_INVALID,
+                              "a thread runs %u straight pieces of code without a barrier; at most %u can be aligned: "
+                              "give the kernel less to do",
+                              longest, (unsigned)STRETCH_MAX);
     }
     return STATUS_OK;
 }

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "base/team.h"
+#include "device/lowered.h"
 #include "result/lines.h"
 #include "result/result.h"
 
@@ -25,7 +26,10 @@ struct why_run {
     struct report report;
     enum status status;
     struct arena arena;
-    uint64_t cycles, *slots; /* of each instruction */
+    bool as_it_is; /* as the first */
+    uint64_t cycles;
+    struct line_stats *lines; /* of its own module: an ideal part may be another compilation */
+    unsigned line_count;
     uint64_t memory_hash;
 };
 
@@ -64,18 +68,16 @@ static enum status launch_all(struct run *run, struct report *report) {
 
 static void gather(struct why_run *job) {
     struct gpu_stats timed;
-    const uint32_t count = job->run.module->code_count;
     result_total_timed(&job->run, NULL, &timed, &job->arena);
+    const struct inst_stats *instructions = result_total_instructions(&job->run, NULL, &job->arena);
     job->cycles = timed.cycles;
-    job->slots = ARENA_ARRAY(&job->arena, uint64_t, count);
-    for (uint32_t pc = 0; pc < count; pc++)
-        job->slots[pc] = lines_slots(&timed.instructions[pc]);
+    job->lines = lines_collect(job->run.module, instructions, timed.instructions, &job->arena, &job->line_count);
     job->memory_hash = hash_buffers(&job->run);
 }
 
 static void carry_out(const struct why_work *work, struct why_run *job) {
     const struct run_options options = options_of(work->options);
-    if (job->status)
+    if (job->status || job->as_it_is)
         return;
     if (!job->run.device)
         job->status = run_open(&job->run, work->file, &job->machine, &options, &job->report);
@@ -143,6 +145,28 @@ static enum status open_jobs(struct why_work *work, struct arena *arena, struct 
     return STATUS_OK;
 }
 
+static bool is_made_here(const struct run *base) {
+    for (unsigned i = 0; i < base->module->function_count; i++)
+        if (base->module->functions[i]->spills_from)
+            return true;
+    return base->machine->isa != ISA_PTX;
+}
+
+/* Where no launch has a limit or spills, the run without them is the same and need not be made. */
+static void leave_out(struct why_work *work, struct arena *arena) {
+    const struct run *base = &work->jobs[0]->run;
+    struct why_run *without_spills = work->jobs[1 + IDEAL_spills];
+    struct why_limit limits[WHY_LIMITS];
+    const bool spills = why_may_spill(base, arena);
+    why_look_at_limits(base, limits);
+    work->jobs[1 + IDEAL_registers]->as_it_is = !limits[0].launches;
+    work->jobs[1 + IDEAL_room]->as_it_is = !limits[1].launches;
+    without_spills->as_it_is = !spills;
+    if (spills && !is_made_here(base))
+        without_spills->status = report_add(&without_spills->report, STATUS_INVALID,
+                                            "the kernel's native code is given, and cannot be compiled once more\n");
+}
+
 /* ---- lines ---- */
 
 static int by_share(const void *a, const void *b) {
@@ -162,17 +186,12 @@ static const char *main_wait(const struct sm_inst_stats *stats) {
 /* Lines at which the part's run spent fewer slots than the base. */
 static void find_lines(struct why *why, const struct line_stats *lines, unsigned count, const struct why_run *job,
                        struct why_part *part) {
-    const struct module *module = why->base->module;
     uint64_t *now = ARENA_ARRAY(&why->arena, uint64_t, count);
     double sum = 0;
-    for (uint32_t pc = 0; pc < module->code_count; pc++) {
-        unsigned file;
-        uint32_t line;
-        lines_of(module, pc, &file, &line);
+    for (unsigned k = 0; k < job->line_count; k++)
         for (unsigned i = 0; i < count; i++)
-            if (lines[i].file == file && lines[i].line == line)
-                now[i] += job->slots[pc];
-    }
+            if (lines[i].file == job->lines[k].file && lines[i].line == job->lines[k].line)
+                now[i] += lines_slots(&job->lines[k].timed);
     part->lines = ARENA_ARRAY(&why->arena, struct why_line, count);
     for (unsigned i = 0; i < count; i++) {
         const uint64_t before = lines_slots(&lines[i].timed);
@@ -259,12 +278,18 @@ static void analyse_all(struct why *why, const struct why_work *work) {
     why->issued = timed.sm.slots ? (double)issued / (double)timed.sm.slots : 0;
     why_look_at_grids(why->base, &why->grid);
     why_look_at_units(&timed.sm, lines, count, &why->units);
+    why_look_at_limits(why->base, why->limits);
+    why_look_at_spills(why->base, &why->spills, &why->arena);
     for (unsigned i = 0; i < IDEAL_COUNT; i++) {
         struct why_run *job = work->jobs[i + 1];
         struct why_part *part = &why->parts[i];
         *part = (struct why_part){.ideal = &ideals[i], .status = job->status, .act = ideals[i].act};
         part->message = arena_strdup(&why->arena, report_text(&job->report));
         if (job->status)
+            continue;
+        part->as_it_is = job->as_it_is;
+        part->cycles = base->cycles, part->same_memory = true;
+        if (job->as_it_is)
             continue;
         part->cycles = job->cycles;
         part->gain = base->cycles ? 1 - (double)job->cycles / (double)base->cycles : 0;
@@ -294,6 +319,7 @@ enum status why_run(struct why *why, const struct launch_file *file, const struc
     status = run_open(&base->run, file, &base->machine, &run_options, report);
     if (status)
         return status;
+    leave_out(work, &why->arena);
     carry_out_all(work, &why->arena);
     if (base->status)
         return report_add(report, base->status, "%s", report_text(&base->report));

@@ -38,6 +38,7 @@ struct why_part {
     double gain; /* part of the launch's time that it saves; negative: slower */
     double own;  /* of that, what no narrower ideal part gains already; never negative */
     bool same_memory;
+    bool as_it_is; /* nothing that it makes ideal is in the way here: the run would be the same, and was not made */
     struct why_line *lines; /* most first */
     unsigned line_count;
 };
@@ -70,6 +71,39 @@ void why_look_at_units(const struct sm_stats *sm, const struct line_stats *lines
                        struct why_units *out);
 bool why_units_are_the_limit(const struct why_units *units);
 
+/* A limit that was decided when the kernel was compiled: registers, and shared memory. */
+enum { WHY_LIMITS = 2 };
+struct why_limit {
+    unsigned launches;       /* of which more blocks would be resident without it */
+    const char *kernel;      /* of the longest of those; NULL: there is none */
+    uint32_t takes;          /* registers of a thread, bytes of a block */
+    uint32_t warps, without; /* resident in an SM as it is, and without this limit */
+    const char *next;        /* what limits them then */
+};
+void why_look_at_limits(const struct run *base, struct why_limit limits[WHY_LIMITS]);
+
+/* What accesses to local memory are. */
+enum why_local {
+    WHY_LOCAL_NONE,    /* no such access */
+    WHY_LOCAL_PROGRAM, /* the program's own arrays and variables */
+    WHY_LOCAL_SPILL,   /* of what found no register */
+    WHY_LOCAL_UNCLEAR, /* the code does not tell which */
+    WHY_LOCAL_KINDS
+};
+/* By PC. PTX has registers without end, and so no spills. */
+const uint8_t *why_tell_local(const struct module *module, struct arena *arena);
+struct why_spills {
+    uint64_t instructions, of_kind[WHY_LOCAL_KINDS]; /* warp instructions issued: all, and those by kind */
+    uint64_t transactions, spilled;                  /* lines or sectors of local and global memory: all, and spills' */
+    const char *kernel;                              /* that has most of them; NULL: nobody spills */
+    uint32_t registers;                              /* of its threads */
+    unsigned file;                                   /* the line that issues most of them */
+    uint32_t line;
+};
+void why_look_at_spills(const struct run *base, struct why_spills *out, struct arena *arena);
+/* Before anything has run: some kernel of the launches has code that spills. */
+bool why_may_spill(const struct run *base, struct arena *arena);
+
 struct why_work;
 
 struct why {
@@ -80,6 +114,8 @@ struct why {
     double issued; /* part of the slots in which something issued */
     struct why_grid grid;
     struct why_units units;
+    struct why_limit limits[WHY_LIMITS]; /* registers, shared memory: parts IDEAL_registers, IDEAL_room */
+    struct why_spills spills;
     struct why_part parts[IDEAL_COUNT];
     unsigned order[IDEAL_COUNT]; /* of parts, by their own gain */
     unsigned worth;              /* how many of them are worth acting on */

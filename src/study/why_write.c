@@ -34,6 +34,7 @@ static json_t *part_json(const struct why *why, const struct why_part *part) {
     json_object_set_new(out, "cycles", result_count(part->cycles));
     json_object_set_new(out, "gain", json_real(part->gain));
     json_object_set_new(out, "own_gain", json_real(part->own));
+    json_object_set_new(out, "as_it_is", json_boolean(part->as_it_is));
     json_object_set_new(out, "same_memory", json_boolean(part->same_memory));
     json_object_set_new(out, "act", json_string(part->act));
     json_object_set_new(out, "lines", lines_json(why, part));
@@ -54,6 +55,37 @@ static json_t *units_json(const struct why *why) {
                      units->kind->act);
 }
 
+static json_t *limits_json(const struct why *why) {
+    static const unsigned parts[WHY_LIMITS] = {IDEAL_registers, IDEAL_room};
+    static const char *const takes[WHY_LIMITS] = {"registers_per_thread", "shared_bytes_per_block"};
+    json_t *list = json_array();
+    for (unsigned i = 0; i < WHY_LIMITS; i++) {
+        const struct why_limit *limit = &why->limits[i];
+        if (limit->launches)
+            json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:i, s:i, s:i, s:s}", "part", ideals[parts[i]].name,
+                                                  "launches", (int)limit->launches, "kernel", limit->kernel, takes[i],
+                                                  (int)limit->takes, "warps", (int)limit->warps, "warps_without",
+                                                  (int)limit->without, "next", limit->next));
+    }
+    return list;
+}
+
+static json_t *spills_json(const struct why *why) {
+    const struct why_spills *spills = &why->spills;
+    json_t *out = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "warp_instructions", result_count(spills->instructions),
+                            "spilled", result_count(spills->of_kind[WHY_LOCAL_SPILL]), "unclear",
+                            result_count(spills->of_kind[WHY_LOCAL_UNCLEAR]), "of_program",
+                            result_count(spills->of_kind[WHY_LOCAL_PROGRAM]), "transactions",
+                            result_count(spills->transactions), "spilled_transactions", result_count(spills->spilled));
+    if (!spills->kernel)
+        return out;
+    json_object_set_new(out, "kernel", json_string(spills->kernel));
+    json_object_set_new(out, "registers_per_thread", json_integer(spills->registers));
+    json_object_set_new(out, "file", json_string(lines_file_name(why->base->module, spills->file)));
+    json_object_set_new(out, "line", json_integer(spills->line));
+    return out;
+}
+
 char *why_write(struct why *why, struct arena *arena, size_t *length) {
     json_t *root = json_object(), *parts = json_array(), *order = json_array();
     json_object_set_new(root, "schema", json_string(WHY_SCHEMA));
@@ -64,6 +96,8 @@ char *why_write(struct why *why, struct arena *arena, size_t *length) {
     json_object_set_new(root, "issued", json_real(why->issued));
     json_object_set_new(root, "grid", grid_json(&why->grid));
     json_object_set_new(root, "units", units_json(why));
+    json_object_set_new(root, "limits", limits_json(why));
+    json_object_set_new(root, "spills", spills_json(why));
     for (unsigned i = 0; i < IDEAL_COUNT; i++)
         json_array_append_new(parts, part_json(why, &why->parts[why->order[i]]));
     for (unsigned i = 0; i < why->worth; i++)

@@ -193,7 +193,7 @@ static enum accel_event take_registers(struct accel_reader *reader) {
     unsigned reg = 0;
     inst->destination = TRACED_NO_REGISTER;
     if (!scan_take(scan, 10, 1, &count))
-        return accel_fail(reader, "behind the mask stands the number of destinations, 0 or 1");
+        return accel_fail(reader, "expected the number of destinations, 0 or 1, after the mask");
     if (count && !scan_register(scan_word(scan), &reg))
         return accel_fail(reader, "the destination is no register R0 to R255");
     if (count)
@@ -207,7 +207,7 @@ static enum accel_event take_registers(struct accel_reader *reader) {
     memcpy(inst->mnemonic, opcode.text, opcode.length);
     inst->mnemonic[opcode.length] = '\0';
     if (!scan_take(scan, 10, TRACED_SOURCES, &count))
-        return accel_fail(reader, "behind the opcode stands the number of sources, 0 to %d", TRACED_SOURCES);
+        return accel_fail(reader, "expected the number of sources, 0 to %d, after the opcode", TRACED_SOURCES);
     inst->source_count = (uint8_t)count;
     for (unsigned i = 0; i < count; i++) {
         if (!scan_register(scan_word(scan), &reg))
@@ -233,12 +233,12 @@ static enum accel_event take_inst(struct accel_reader *reader) {
         return accel_fail(reader, "no instruction of sm_%u is at 0x%llx", reader->header.sm,
                           (unsigned long long)number);
     if (!scan_take(scan, 16, UINT32_MAX, &number))
-        return accel_fail(reader, "behind the place stands the mask of lanes");
+        return accel_fail(reader, "expected the mask of lanes, after the place");
     out->lanes = (uint32_t)number;
     if (take_registers(reader) == ACCEL_BAD)
         return ACCEL_BAD;
     if (!scan_take(scan, 10, 16, &number))
-        return accel_fail(reader, "behind the sources stands how many bytes a lane accesses, 0 to 16");
+        return accel_fail(reader, "expected the number of bytes that a lane accesses, 0 to 16, after the sources");
     out->bytes = (unsigned)number;
     if (out->bytes && !take_addresses(scan, out))
         return accel_fail(reader, "the addresses of the lanes are damaged");
@@ -271,9 +271,9 @@ static enum accel_event take_warp(struct accel_reader *reader) {
     const unsigned warps = (threads + LANES_MAX - 1) / LANES_MAX;
     uint64_t warp;
     if (!take_count(&reader->scan, "warp", warps - 1, &warp))
-        return accel_fail(reader, "here stands 'warp = ', and a number below %u", warps);
+        return accel_fail(reader, "expected 'warp = ', and a number below %u", warps);
     if (!next_line(&reader->scan) || !take_count(&reader->scan, "insts", UINT32_MAX, &reader->remaining))
-        return accel_fail(reader, "behind 'warp' stands 'insts = ', and a number");
+        return accel_fail(reader, "expected 'insts = ', and a number after 'warp'");
     reader->warp = (uint32_t)warp;
     return ACCEL_WARP;
 }

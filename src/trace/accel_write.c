@@ -102,11 +102,10 @@ static enum status take_insts(struct writing *w) {
     if (module->is_traced)
         return take_traced(w);
     if (!module->mnemonics || module->sm < 75)
-        return report_add(
-            w->report, STATUS_INVALID,
-            "kernel '%s' is %s, which has no opcodes that others know: export a run of native code of sm_75 "
-            "to sm_90 (--set isa=native)",
-            kernel->name, module->mnemonics ? "native code of an older GPU" : "PTX");
+        return report_add(w->report, STATUS_INVALID,
+                          "kernel '%s' is %s, which has no opcodes of Accel-Sim's format: export a run of native code "
+                          "of sm_75 to sm_90 (--set isa=native)",
+                          kernel->name, module->mnemonics ? "native code of an older GPU" : "PTX");
     /* the kernel first, and behind it what it may call */
     const uint32_t count = module->code_count;
     for (uint32_t i = 0, index = 0; i < count; i++) {

@@ -111,7 +111,7 @@ enum status trace_open(struct trace_reader *reader, const char *path, struct are
         return status;
     if (reader->bytes < MAGIC_BYTES || memcmp(data, MAGIC, MAGIC_BYTES) != 0)
         return report_add(report, STATUS_INVALID,
-                          "%s: no trace of this version of Heddle ('heddle run --trace' writes one)", path);
+                          "%s: not a trace of this version of Heddle ('heddle run --trace' writes one)", path);
     reader->data = (const uint8_t *)data, reader->at = MAGIC_BYTES;
     reader->hash = XXH64(data, reader->bytes, 0);
     return STATUS_OK;

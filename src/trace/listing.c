@@ -114,7 +114,7 @@ static bool read_inst(struct loading *l, struct arena *scratch) {
 
 static bool read_all(struct loading *l, struct arena *scratch) {
     if (!scan_line(&l->scan) || !scan_is(scan_rest(&l->scan), TRACED_MAGIC))
-        return fail(l, "no listing of a trace of this version of Heddle ('heddle trace import' writes one)");
+        return fail(l, "not a listing of a trace of this version of Heddle ('heddle trace import' writes one)");
     while (scan_line(&l->scan)) {
         struct scan line = l->scan;
         const struct scan_word word = scan_word(&line);

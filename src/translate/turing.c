@@ -318,6 +318,36 @@ static void put_functions(struct turing_kernel *k, struct function **functions, 
         set_target(k, i, functions);
 }
 
+static bool never_goes_on(const struct inst *inst) {
+    const bool leaves =
+        inst->op == OP_BRA || inst->op == OP_BRX || inst->op == OP_RET || inst->op == OP_EXIT || inst->op == OP_TRAP;
+    return leaves && inst->guard < 0;
+}
+
+/* Nothing stands behind the section for threads to run. What compilers put behind their last jump, nothing leads to. */
+static void refuse_open_end(const struct turing_kernel *k, struct arena *scratch) {
+    struct translation *t = k->t;
+    const uint32_t start = k->starts[k->start_count - 1], count = t->kernel->code_count;
+    uint8_t *is_target = ARENA_ARRAY(scratch, uint8_t, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t to = target_of(&k->code[i]);
+        if (to < count)
+            is_target[to] = 1;
+    }
+    for (unsigned i = 0; i < t->kernel->way_count; i++)
+        if (t->kernel->ways[i].to / TURING_INST_BYTES < count)
+            is_target[t->kernel->ways[i].to / TURING_INST_BYTES] = 1;
+    for (uint32_t i = count; i-- > start;) {
+        if (never_goes_on(&t->code.items[k->pcs[i + 1] - 1]))
+            return;
+        if (i == start || is_target[i]) {
+            t->turing = &k->code[count - 1];
+            translate_refuse(t, "threads that run on behind it leave the code");
+            return;
+        }
+    }
+}
+
 void translate_turing(struct translation *t, unsigned *function_count, struct arena *scratch) {
     const struct native_kernel *kernel = t->kernel;
     struct turing_kernel k = {.t = t};
@@ -334,6 +364,7 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
     translate_give_banks(t);
     t->local_bytes = stack_bytes(&k, scratch);
     put_functions(&k, functions, function_count, scratch);
+    refuse_open_end(&k, scratch);
     translate_give_params(t, functions[0]);
     functions[0]->local_bytes = t->local_bytes;
     functions[0]->shared_base = t->program->sm < 90 ? 0 : TURING_SYSTEM_SHARED_90;

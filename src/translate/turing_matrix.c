@@ -75,9 +75,9 @@ static bool list(struct translation *t, const struct product *product, unsigned 
 
 static enum type type_of(enum matrix_element element) {
     switch (element) {
-    case ELEMENT_F16: return TYPE_F16;
-    case ELEMENT_F64: return TYPE_F64;
-    case ELEMENT_S32: return TYPE_S32;
+    case MATRIX_F16: return TYPE_F16;
+    case MATRIX_F64: return TYPE_F64;
+    case MATRIX_S32: return TYPE_S32;
     default: return TYPE_F32;
     }
 }
@@ -120,11 +120,11 @@ static void check_layouts(struct translation *t) {
 static uint8_t sparse(const struct translation *t) { return turing_word_of(t, TURING_WORDS_SP) ? MATRIX_SPARSE : 0; }
 
 static void hmma(struct translation *t) {
-    static const uint8_t elements[] = {ELEMENT_F16, ELEMENT_BF16, ELEMENT_TF32};
+    static const uint8_t elements[] = {MATRIX_F16, MATRIX_BF16, MATRIX_TF32};
     struct product product = {.form = shape_of(t, TURING_WORDS_HMMA_SHAPE)};
     struct matrix_form *form = &product.form;
     form->a = form->b = elements[turing_word_of(t, TURING_WORDS_HMMA_TYPE)];
-    form->c = form->d = turing_word_of(t, TURING_WORDS_F16_F32) ? ELEMENT_F32 : ELEMENT_F16;
+    form->c = form->d = turing_word_of(t, TURING_WORDS_F16_F32) ? MATRIX_F32 : MATRIX_F16;
     form->options = sparse(t);
     put_product(t, &product);
 }
@@ -137,13 +137,13 @@ static void hmma_step(struct translation *t) {
     uint8_t elements[2] = {0}; /* of d, of c */
     for (unsigned i = 0, found = 0; fields[i].words; i++)
         if (fields[i].words == TURING_WORDS_F16_F32)
-            elements[found++] = inst->modifiers[i] ? ELEMENT_F32 : ELEMENT_F16;
+            elements[found++] = inst->modifiers[i] ? MATRIX_F32 : MATRIX_F16;
     const unsigned step = turing_word_of(t, TURING_WORDS_STEP);
-    const bool is_wide = elements[0] == ELEMENT_F32;
+    const bool is_wide = elements[0] == MATRIX_F32;
     struct product product = {
-        .form = {8, 8, 4, elements[0], ELEMENT_F16, ELEMENT_F16, elements[1], MATRIX_QUADS},
+        .form = {8, 8, 4, elements[0], MATRIX_F16, MATRIX_F16, elements[1], MATRIX_QUADS},
         .count = 2,
-        .first = {[D] = 2 * step, [C] = is_wide && elements[1] == ELEMENT_F16 ? step / 2 * 2 : 2 * step},
+        .first = {[D] = 2 * step, [C] = is_wide && elements[1] == MATRIX_F16 ? step / 2 * 2 : 2 * step},
         .layout = (turing_operand(t, A)->select ? LAYOUT_A_COLUMNS : 0u) |
                   (turing_operand(t, B)->select ? 0u : LAYOUT_B_ROWS)};
     if (step >= (is_wide ? 4 : 2)) {
@@ -154,7 +154,7 @@ static void hmma_step(struct translation *t) {
 }
 
 static void imma(struct translation *t) {
-    static const uint8_t elements[2][2] = {{ELEMENT_U8, ELEMENT_S8}, {ELEMENT_U4, ELEMENT_S4}};
+    static const uint8_t elements[2][2] = {{MATRIX_U8, MATRIX_S8}, {MATRIX_U4, MATRIX_S4}};
     struct product product = {.form = shape_of(t, TURING_WORDS_IMMA_SHAPE),
                               .operation = {.flags = turing_flag_of(t, TURING_WORDS_SAT, FLAG_SAT)}};
     const struct turing_field *fields = turing_row(t->turing->row)->modifiers;
@@ -162,7 +162,7 @@ static void imma(struct translation *t) {
     for (unsigned i = 0, found = 0; fields[i].words; i++)
         if (fields[i].words == TURING_WORDS_SIGN) /* and behind it the bits */
             *of[found++] = elements[t->turing->modifiers[i + 1]][t->turing->modifiers[i]];
-    product.form.c = product.form.d = ELEMENT_S32;
+    product.form.c = product.form.d = MATRIX_S32;
     product.form.options = sparse(t);
     check_layouts(t);
     put_product(t, &product);
@@ -171,8 +171,8 @@ static void imma(struct translation *t) {
 static void bmma(struct translation *t) {
     struct product product = {.form = shape_of(t, TURING_WORDS_BMMA_SHAPE),
                               .operation = {.boolop = turing_word_of(t, TURING_WORDS_XOR_AND) ? BOOL_AND : BOOL_XOR}};
-    product.form.a = product.form.b = ELEMENT_B1;
-    product.form.c = product.form.d = ELEMENT_S32;
+    product.form.a = product.form.b = MATRIX_B1;
+    product.form.c = product.form.d = MATRIX_S32;
     if (!turing_word_of(t, TURING_WORDS_POPC))
         translate_refuse(t, "without .POPC");
     check_layouts(t);
@@ -182,19 +182,19 @@ static void bmma(struct translation *t) {
 static void dmma(struct translation *t) {
     struct product product = {.form = shape_of(t, TURING_WORDS_DMMA_SHAPE),
                               .operation = {.rounding = turing_rounding(t)}};
-    product.form.a = product.form.b = product.form.c = product.form.d = ELEMENT_F64;
+    product.form.a = product.form.b = product.form.c = product.form.d = MATRIX_F64;
     put_product(t, &product);
 }
 
 static void qmma(struct translation *t) {
-    static const uint8_t elements[] = {ELEMENT_E4M3, ELEMENT_E5M2};
+    static const uint8_t elements[] = {MATRIX_E4M3, MATRIX_E5M2};
     struct product product = {.form = shape_of(t, TURING_WORDS_QMMA_SHAPE)};
     const struct turing_field *fields = turing_row(t->turing->row)->modifiers;
     uint8_t *of[] = {&product.form.a, &product.form.b};
     for (unsigned i = 0, found = 0; fields[i].words; i++)
         if (fields[i].words == TURING_WORDS_FP8)
             *of[found++] = elements[t->turing->modifiers[i]];
-    product.form.c = product.form.d = turing_word_of(t, TURING_WORDS_F16_F32) ? ELEMENT_F32 : ELEMENT_F16;
+    product.form.c = product.form.d = turing_word_of(t, TURING_WORDS_F16_F32) ? MATRIX_F32 : MATRIX_F16;
     product.form.options = sparse(t);
     check_layouts(t);
     put_product(t, &product);

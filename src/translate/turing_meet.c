@@ -10,8 +10,10 @@ struct turing_meets {
         converging; /* by word: the branch that leads here where its mask is active + 1, 0: none; UINT32_MAX: others do too */
 };
 
+static bool is_unguarded(const struct turing_inst *inst) { return inst->guard == TURING_PT && !inst->guard_inverted; }
+
 static bool is_branch_by_mask(const struct turing_inst *inst, unsigned word) {
-    return (inst->row == TURING_BRA || inst->row == TURING_BRA_UR) && inst->guard == TURING_PT &&
+    return (inst->row == TURING_BRA || inst->row == TURING_BRA_UR) && is_unguarded(inst) &&
            turing_modifier(inst, TURING_WORDS_BRANCH) == (int)word;
 }
 
@@ -90,7 +92,7 @@ static bool mask_before(struct translation *t, struct operand *out) {
         const struct turing_inst *before = &t->meets->code[i - 1];
         const struct turing_row *row = turing_row(before->row);
         const bool waits = row->meaning == TURING_MEANS_WARPSYNC;
-        if ((waits && before->guard == TURING_PT) || is_branch_by_mask(before, DIVERGED)) {
+        if ((waits && is_unguarded(before)) || is_branch_by_mask(before, DIVERGED)) {
             const bool is_taken = take_mask(t, i - 1, here, out);
             if (!is_taken && waits && turing_modifier(before, TURING_WORDS_EXCLUSIVE) > 0)
                 translate_refuse(t, "behind WARPSYNC.EXCLUSIVE of another mask");

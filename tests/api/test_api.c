@@ -249,8 +249,8 @@ static void local_memory_is_an_argument(void **state) {
     struct heddle_buffer *x = floats(f, "x", 0, 1);
     float values[THREADS];
     GOOD(heddle_kernel_set_buffer(kernel, 0, x, 0, f->errors));
-    REFUSED(heddle_kernel_set_buffer(kernel, 1, x, 0, f->errors), "is no pointer to a buffer");
-    REFUSED(heddle_kernel_set_local(kernel, 0, 64, f->errors), "is no pointer to local memory");
+    REFUSED(heddle_kernel_set_buffer(kernel, 1, x, 0, f->errors), "is not a pointer to a buffer");
+    REFUSED(heddle_kernel_set_local(kernel, 0, 64, f->errors), "is not a pointer to local memory");
     REFUSED(heddle_kernel_set_local(kernel, 1, 0, f->errors), "at least one byte");
     GOOD(heddle_kernel_set_local(kernel, 1, THREADS * 4, f->errors));
     GOOD(heddle_kernel_set_shared(kernel, 100, f->errors));
@@ -332,12 +332,12 @@ static void wrong_arguments_and_sizes_are_refused(void **state) {
     assert_ptr_equal(kernel, find(f, "saxpy"));
     REFUSED(heddle_kernel_launch(kernel, 1, grid, block, HEDDLE_IN_TIME, NULL, f->errors),
             "argument 0 of saxpy was never set");
-    REFUSED(heddle_kernel_set_integer(kernel, 0, 5, f->errors), "takes no whole number");
+    REFUSED(heddle_kernel_set_integer(kernel, 0, 5, f->errors), "does not take a whole number");
     REFUSED(heddle_kernel_set_integer(kernel, 4, 5, f->errors), "does not exist");
     struct heddle_buffer *y;
     kernel = saxpy(f, &y);
-    REFUSED(heddle_kernel_set_buffer(kernel, 0, y, COUNT * 4, f->errors), "behind the buffer's end");
-    REFUSED(heddle_kernel_set_buffer(kernel, 2, y, 0, f->errors), "is no pointer");
+    REFUSED(heddle_kernel_set_buffer(kernel, 0, y, COUNT * 4, f->errors), "beyond the buffer's end");
+    REFUSED(heddle_kernel_set_buffer(kernel, 2, y, 0, f->errors), "is not a pointer");
     REFUSED(heddle_kernel_launch(kernel, 4, grid, block, HEDDLE_IN_TIME, NULL, f->errors), "1 to 3 dimensions");
     REFUSED(heddle_kernel_launch(kernel, 1, grid, block, (enum heddle_mode)7, NULL, f->errors), "7 is no mode");
     const uint32_t much[] = {4096}, nothing[] = {0};
@@ -352,11 +352,11 @@ static void buffers_are_bounded_and_know_when_they_were_freed(void **state) {
     struct heddle_kernel *kernel = saxpy(f, &y);
     char bytes[8] = {0};
     REFUSED(heddle_buffer_create(f->device, "huge", UINT64_C(1) << 40, &huge, f->errors), "huge");
-    REFUSED(heddle_buffer_create(f->device, "empty", 0, &huge, f->errors), "'empty' has no bytes");
+    REFUSED(heddle_buffer_create(f->device, "empty", 0, &huge, f->errors), "'empty' has 0 bytes");
     assert_null(huge);
     assert_int_equal(heddle_buffer_bytes(y), COUNT * 4);
-    REFUSED(heddle_buffer_write(y, COUNT * 4 - 4, bytes, 8, f->errors), "not all in 'y'");
-    REFUSED(heddle_buffer_read(y, UINT64_MAX, bytes, 8, f->errors), "not all in 'y'");
+    REFUSED(heddle_buffer_write(y, COUNT * 4 - 4, bytes, 8, f->errors), "reach beyond the end of 'y'");
+    REFUSED(heddle_buffer_read(y, UINT64_MAX, bytes, 8, f->errors), "reach beyond the end of 'y'");
     REFUSED(heddle_buffer_read(y, 0, NULL, 8, f->errors), "the data is NULL");
     GOOD(heddle_buffer_write(y, COUNT * 4, NULL, 0, f->errors));
     heddle_buffer_free(y);
@@ -462,7 +462,7 @@ static void options_reach_the_compiler(void **state) {
     GOOD(heddle_buffer_write(x, 0, values, sizeof values, f->errors));
     GOOD(heddle_kernel_set_buffer(kernel, 0, x, 0, f->errors));
     GOOD(heddle_kernel_set_real(kernel, 1, 3.0, f->errors)); /* a half: the source says so */
-    REFUSED(heddle_kernel_set_integer(kernel, 2, 3, f->errors), "takes no whole number: times(global int* x");
+    REFUSED(heddle_kernel_set_integer(kernel, 2, 3, f->errors), "does not take a whole number: times(global int* x");
     GOOD(heddle_kernel_set_bytes(kernel, 2, pair, sizeof pair, f->errors));
     GOOD(heddle_kernel_launch(kernel, 1, one, one, HEDDLE_FUNCTIONAL, NULL, f->errors));
     GOOD(heddle_buffer_read(x, 0, values, sizeof values, f->errors));

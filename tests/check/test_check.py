@@ -299,6 +299,15 @@ ret;
                 self.assertIn(b"findings", one.stdout)
                 self.assertEqual((one.returncode, one.stdout, one.stderr), (four.returncode, four.stdout, four.stderr))
 
+    def test_a_vector_counts_by_its_words_whatever_else_its_page_has_seen(self):
+        text = "kernel void k(global int *out, global const int *in, global int *flag) {\n    const int i = get_local_id(0);\n    global int4 *rows = (global int4 *)out;\n" \
+               "    %s\n    rows[i] = (int4)(in[i] + 1);\n    %s\n    rows[64 + i] = rows[63 - i];\n}\n"
+        words, pairs_of_words = "out[768 + i] = i;", "((global int2 *)out)[256 + i] = (int2)(i);"
+        for before, between in (("", ""), (words, ""), ("", words), (pairs_of_words, ""), ("", pairs_of_words), (pairs_of_words, words)):
+            with self.subTest(before=before, between=between):
+                found = self.check(self.launch_text("vectors", text % (before, between), 1, 64))["findings"]
+                self.assertEqual([(one["kind"], one["count"]) for one in found], [("race", 64 * 4)])
+
     def test_racing_writes_of_one_value_are_notes(self):
         text = "kernel void k(global int *out, global const int *in, global int *flag) { flag[0] = %s; }\n"
         same = self.check(self.launch_text("same", text % "1", 4, 64))

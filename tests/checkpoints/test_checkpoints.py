@@ -155,11 +155,11 @@ def what_does_not_fit_is_refused():
             said = run("run", part, "-q", *options, status=2)
             assert words in said and "--cold" in said, said
         assert "not a checkpoint of" in run("run", HEAP, "--from", checkpoint, status=2)
-        assert "no checkpoint of this version" in run("run", STAGES, "--from", part, status=2)
+        assert "not a checkpoint of this version" in run("run", STAGES, "--from", part, status=2)
         assert "not the checkpoint before launch 5" in run("run", replaced(part, folder, "first: 3", "first: 5"), status=2)
         assert "has 8 launches" in run("run", replaced(part, folder, "first: 3", "first: 9"), status=2)
         assert "is not empty" in run("run", STAGES, "--checkpoint-every", "2", "--checkpoints", folder, status=2)
-        assert "--cold is of checkpoints" in run("run", STAGES, "--cold", status=2)
+        assert "--cold needs a checkpoint" in run("run", STAGES, "--cold", status=2)
         assert "for one machine" in run("run", STAGES, "--checkpoint-every", "1", "--gpu", "gtx480,qv100", status=2)
 
 

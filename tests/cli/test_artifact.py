@@ -3,6 +3,7 @@
 
 usage: test_artifact.py HEDDLE SOURCE_FOLDER
 """
+import csv
 import hashlib
 import json
 import os
@@ -67,7 +68,8 @@ class Artifacts(unittest.TestCase):
         bare = {"PATH": f"{self.folder / 'bin'}:/usr/bin:/bin", "HOME": str(self.folder), **environment}
         return self.call(program=str(artifact / "run-again"), env=bare)
 
-    def test_lists_every_file_with_the_sha_256_that_others_compute(self):
+    def listed(self, *names):
+        """SHA256SUMS has every file with its own digest, and these are among them."""
         made = self.folder / "made"
         lines = dict(reversed(line.split("  ", 1)) for line in (made / "SHA256SUMS").read_text().splitlines())
         there = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()} - {"SHA256SUMS"}
@@ -75,9 +77,12 @@ class Artifacts(unittest.TestCase):
         for name, listed in lines.items():
             self.assertEqual(hashlib.sha256((made / name).read_bytes()).hexdigest(), listed, name)
         self.assertIn(hashlib.sha256((made / "SHA256SUMS").read_bytes()).hexdigest(), self.said)
-        for name in ("README.md", "run-again", "report.html", "table.csv", "machines/gtx480.yaml", "study/sweeps/sums.yaml",
-                     "study/sweeps/tiny.yaml", "study/kernels/warp_sum.ptx", "study/kernels/warp_sum.yaml"):
+        for name in names:
             self.assertIn(name, there)
+
+    def test_lists_every_file_with_the_sha_256_that_others_compute(self):
+        self.listed("README.md", "run-again", "report.html", "table.csv", "machines/gtx480.yaml", "study/sweeps/sums.yaml",
+                    "study/sweeps/tiny.yaml", "study/kernels/warp_sum.ptx", "study/kernels/warp_sum.yaml")
 
     def test_sha_256_is_right_for_every_length_up_to_three_blocks(self):
         folder = self.folder / "lengths"
@@ -196,11 +201,11 @@ class Artifacts(unittest.TestCase):
         done = self.call("artifact", "base.yaml", "--store", "empty", "-o", "no")
         self.assertNotEqual(done.returncode, 0)
         self.assertFalse((self.folder / "no").exists())
-        self.assertIn("is there already", self.refused(2, "artifact", study / "s.yaml", "-o", "made"))
+        self.assertIn("exists already", self.refused(2, "artifact", study / "s.yaml", "-o", "made"))
         self.assertIn("-o FOLDER says where", self.refused(2, "artifact", study / "s.yaml"))
         self.assertIn("takes two artifacts", self.refused(2, "artifact", "--compare", "made"))
-        self.assertIn("is no folder of 'heddle artifact'", self.refused(2, "artifact", "--verify", study))
-        self.assertIn("ask one", self.refused(2, "artifact", "--verify", "--compare", "made", "made"))
+        self.assertIn("is not a folder made by 'heddle artifact'", self.refused(2, "artifact", "--verify", study))
+        self.assertIn("leave one out", self.refused(2, "artifact", "--verify", "--compare", "made", "made"))
 
     def test_a_shipped_launch_file_comes_along(self):
         for name, typed in (("plain", "examples/warp_sum"), ("dotted", "./examples/warp_sum.yaml")):
@@ -232,6 +237,122 @@ class Artifacts(unittest.TestCase):
         done = self.again(self.folder / "reads-made")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertTrue((self.folder / "reads-made/study/more/deep.h").exists())
+
+
+SURVEY = """baseline: stacks
+machines: [gtx480]
+workloads: [haar]
+mechanisms:
+  stacks: {set: {divergence.mechanism: pdom}}
+  formed: {set: {divergence.mechanism: dwf, dwf.policy: majority}}
+orders:
+  - {order: one, faster: formed, slower: stacks, source: nobody}
+tables:
+  speeds: SELECT p.variant AS name, 1.0 * b.cycles / p.cycles AS speed FROM points p JOIN points b WHERE b.variant = 'stacks'
+page:
+  - list: SELECT printf('%s %.3f', name, speed) FROM speeds ORDER BY name
+    map: SELECT 'gtx480', 'haar', name, speed, '' FROM speeds
+    file: small.svg
+    title: Speeds
+"""
+CHOSEN = ("--machines", "gtx480", "--workloads", "haar", "--mechanisms", "dwf")
+
+
+class Surveys(Artifacts):
+    """The same of a survey: three runs of the shipped one, narrowed by options that run-again has to know."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.scratch.name)
+        (cls.folder / "bin").mkdir()
+        (cls.folder / "bin/heddle").symlink_to(HEDDLE)
+        done = cls.call("survey", *CHOSEN, "--store", "store", "-o", "page", "-j", "1")
+        if "is not built" in done.stderr:
+            cls.scratch.cleanup()
+            raise unittest.SkipTest("workloads of the suite are not built")
+        if done.returncode:
+            raise AssertionError(done.stdout + done.stderr)
+        cls.said = cls.ok("artifact", "survey", *CHOSEN, "--store", "store", "-o", "made")
+        (cls.folder / "store").rename(cls.folder / "store-gone")
+
+    def test_its_page_and_map_are_those_of_the_survey_and_every_run_is_there(self):
+        made, page = self.folder / "made", self.folder / "page"
+        for name in ("survey.md", "survey.svg"):
+            self.assertEqual((made / "survey" / name).read_bytes(), (page / name).read_bytes())
+        self.assertEqual((made / "study/survey.yaml").read_bytes(), (SOURCE / "share/heddle/survey.yaml").read_bytes())
+        about = json.loads((made / "artifact.json").read_text())
+        self.assertEqual((about["study"], about["size"]), ("survey", "test"))
+        self.assertEqual(about["chosen"], {"machines": "gtx480", "workloads": "haar", "mechanisms": "dwf"})
+        self.assertEqual([point["label"] for point in about["points"]],
+                         ["haar, variant=pdom", "haar, variant=dwf", "haar, variant=dwf, equal area on gtx480"])
+        cycles = []
+        for point in about["points"]:
+            result = json.loads((made / f"store/{point['key'][:2]}/{point['key']}.json").read_text())
+            cycles.append(str(result["total"]["cycles"]))
+        with open(made / "table.csv", newline="") as table:
+            self.assertEqual([row["cycles"] for row in csv.DictReader(table)], cycles)
+
+    def test_runs_again_elsewhere_and_every_number_is_the_same(self):
+        done = self.again(self.copy())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("survey: 3 points, 0 stored before, 3 now", done.stdout)
+        self.assertIn("3 runs: the same in every number, host apart", done.stdout)
+
+    def test_an_altered_artifact_is_not_run(self):
+        moved = self.copy()
+        (moved / "study/survey.yaml").write_text("")
+        done = self.again(moved)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("survey.yaml: it is not the file", done.stderr)
+        self.assertNotIn("points", done.stdout)
+
+    def test_what_differs_is_named_by_run_and_number(self):
+        study = self.folder / "small"
+        for name, text in (("one", SURVEY), ("other", SURVEY.replace("majority", "pc"))):
+            (study / name).mkdir(parents=True)
+            (study / name / "small.yaml").write_text(text)
+            self.ok("survey", study / name / "small.yaml", "--store", "store-small", "-o", study / name / "page", "-j", "1")
+            self.ok("artifact", study / name / "small.yaml", "--store", "store-small", "-o", study / name / "made")
+            self.assertIn("small.svg", [path.name for path in (study / name / "made/survey").iterdir()])
+        done = self.call("artifact", "--compare", study / "one/made", study / "other/made")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("haar, variant=formed: ", done.stdout)
+        self.assertIn("  machine.parameters.dwf.policy.value: majority, now pc\n", done.stdout)
+        self.assertIn("2 of 3 runs differ", done.stdout)
+        self.assertNotIn("variant=stacks", done.stdout)
+
+    def test_what_cannot_be_whole_or_found_elsewhere_is_refused(self):
+        def refuse(words, *study):
+            self.assertIn(words, self.refused(2, "artifact", *study, "--store", "store-gone", "-o", "no"))
+            self.assertFalse((self.folder / "no").exists())
+        refuse("2 of 5 points have no result in the store", "survey", *CHOSEN[:-1], "dwf,mimd")
+        (self.folder / "mine.yaml").write_text("base: gtx480\n")
+        refuse("an artifact of a survey has shipped machines alone", "survey", "--machines", "mine.yaml", *CHOSEN[2:])
+        (self.folder / "sweep.yaml").write_text("launches: examples/warp_sum\n")
+        refuse("choose of a survey, and sweep.yaml is none", "sweep.yaml", "--mechanisms", "dwf")
+        refuse("one kind of them", "survey", "F1")
+        refuse("an artifact has one survey", "survey", "survey", *CHOSEN)
+
+    def test_lists_every_file_with_the_sha_256_that_others_compute(self):
+        self.listed("README.md", "run-again", "table.csv", "machines/gtx480.yaml", "study/survey.yaml", "survey/survey.md",
+                    "survey/survey.svg")
+
+    def test_files_that_went_or_came_are_named(self):
+        moved = self.copy()
+        (moved / "survey/survey.svg").unlink()
+        (moved / "store/more.json").write_text("{}")
+        said = self.refused(1, "artifact", "--verify", moved)
+        self.assertIn("survey/survey.svg: it is missing", said)
+        self.assertIn("store/more.json: the list does not know this file", said)
+
+
+# Of a sweep, or of no study at all: once is enough.
+for name in ("test_sha_256_is_right_for_every_length_up_to_three_blocks", "test_says_the_model_and_where_each_result_is",
+             "test_a_list_that_leads_out_of_the_folder_is_refused", "test_a_shipped_launch_file_comes_along",
+             "test_an_experiment_without_stored_runs_is_compared_by_its_numbers",
+             "test_what_a_kernel_includes_and_reads_comes_along"):
+    setattr(Surveys, name, None)
 
 
 if __name__ == "__main__":

@@ -70,8 +70,8 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(heddle("calibrate", a, "--within", "5%").returncode, 2)
 
     def test_malformed_measurements_are_refused_by_line(self):
-        for text, said in (("sms,1,0,SMs\n", ":2: a row has 5 fields"), ("sms,1,0,SMs,\"h\n", ":2: a quote"), ("warps,1,0,x,h\n", "nobody knows what 'warps' is"),
-                           ("sms,-1,0,SMs,h\n", ":2: '-1'"), ("sms,1,0,SMs,h\n\nsms,2,0,SMs,h\n", ":4: 'sms' stands there twice"), ("", "no rows")):
+        for text, said in (("sms,1,0,SMs\n", ":2: a row has 5 fields"), ("sms,1,0,SMs,\"h\n", ":2: a quote"), ("warps,1,0,x,h\n", "'warps' is not a measurement that is known"),
+                           ("sms,-1,0,SMs,h\n", ":2: '-1'"), ("sms,1,0,SMs,h\n\nsms,2,0,SMs,h\n", ":4: 'sms' is given twice"), ("", "no rows")):
             done = heddle("calibrate", self.path("bad.csv", HEADING + text))
             self.assertEqual(done.returncode, 2, text)
             self.assertIn(said, done.stderr)

@@ -322,6 +322,39 @@ class CommandLine(unittest.TestCase):
         self.assertFalse(json.loads((self.folder / "more.json").read_text())["units"]["limit"])
         self.assertNotIn("are the limit", more)
 
+    def test_why_judges_limits_of_compile_time_by_a_run_without_them(self):
+        machine = ("--gpu", "gtx480", "--set", "sm.count=3")
+        # a block has 20 KiB and two warps, so two of 48 KiB are resident; a chain of four instructions is not hidden by four warps
+        chain = ODD.replace(" xor.b32 %r4, %r4, 7;", "").replace(" xor.b32 %r4, %r4, 9;", " mad.lo.s32 %r4, %r4, 3, 1;" * 4)
+        chain = chain.replace("@%p1 bra E", "bra E").replace(" .reg", " .shared .b8 tile[20480];\n .reg", 1)
+        chain = chain.replace(" mov.u32 %r3, 0;", " mov.u32 %r3, 0;\n mov.u32 %r4, tile;\n st.shared.u32 [%r4], %r1;").replace("%r3, 10;", "%r3, 60;")
+        self.write("chain.ptx", chain)
+        for blocks, warps, following in ((48, 16, "blocks per SM"), (9, 6, "the grid")):
+            path = self.write("chain.yaml", f"module: chain.ptx\nlaunches: [{{kernel: odd, grid: {blocks}, block: 64}}]\n")
+            said = " ".join(self.run_ok("why", path, *machine, "-o", self.folder / "chain.json").stdout.split())
+            found = json.loads((self.folder / "chain.json").read_text())
+            parts = {part["name"]: part for part in found["parts"]}
+            self.assertEqual(found["limits"], [{"part": "room", "launches": 1, "kernel": "odd", "shared_bytes_per_block": 20480, "warps": 4,
+                                                "warps_without": warps, "next": following}])
+            again = self.run_ok("run", path, *machine, "--set", parts["room"]["settings"], "-o", "-")
+            self.assertEqual(parts["room"]["cycles"], json.loads(again.stdout)["total"]["cycles"])
+            self.assertGreater(parts["room"]["gain"], 0.2)
+            self.assertEqual((parts["registers"]["as_it_is"], parts["spills"]["as_it_is"], parts["room"]["as_it_is"]), (True, True, False))
+            self.assertIn(f"takes 20,480 bytes of shared memory a block, so that 4 warps are resident in an SM; without that limit {warps} "
+                          f"would be, and then {following} would be the limit", said)
+        # where the grid has two blocks for an SM, none is kept out
+        path = self.write("chain.yaml", "module: chain.ptx\nlaunches: [{kernel: odd, grid: 6, block: 64}]\n")
+        said = self.run_ok("why", path, *machine, "-o", self.folder / "chain.json").stdout
+        self.assertEqual(json.loads((self.folder / "chain.json").read_text())["limits"], [])
+        self.assertNotIn("compile time", said)
+        # where units are taken all the time, a limit is there and costs nothing
+        busy = chain.replace(" mad.lo.s32 %r4, %r4, 3, 1;" * 4, "".join(f" sin.approx.f32 %f{i % 16}, %f{i % 16};" for i in range(64)))
+        self.write("chain.ptx", busy.replace("%r3, 60;", "%r3, 20;").replace("%r<5>;", "%r<5>; .reg .f32 %f<16>;"))
+        path = self.write("chain.yaml", "module: chain.ptx\nlaunches: [{kernel: odd, grid: 48, block: 64}]\n")
+        said = self.run_ok("why", path, *machine, "-o", self.folder / "chain.json").stdout
+        self.assertEqual(json.loads((self.folder / "chain.json").read_text())["limits"][0]["warps_without"], 16)
+        self.assertNotIn("compile time", said)
+
     def test_oracle_gains_on_the_odd_even_loop_what_was_published(self):
         if not has_clang():
             self.skipTest("clang is not here")
@@ -361,7 +394,7 @@ class CommandLine(unittest.TestCase):
         self.run_ok("run", "examples/warp_sum", "-q", "--functional", "-o", self.folder / "f.json")
         broken = self.write("broken.json", "{")
         for words, said in [((a, self.folder / "f.json"), "cannot be compared"), ((a, broken), "broken.json:1:"), ((a,), "not 1"),
-                            ((a,) * 9, "--table takes any number"), (("--table", a, self.folder / "f.json"), "no table in common"),
+                            ((a,) * 9, "--table takes any number"), (("--table", a, self.folder / "f.json"), "one table cannot hold both"),
                             (("--table", a, b, "--fail-above", "2%"), "--table shows no changes"), (("--table", a, broken), "broken.json:1:"),
                             ((a, b, "--fail-above", "x"), "percentage"), ((a, self.folder / "gone.json"), "gone.json")]:
             done = heddle("compare", *words)
@@ -471,18 +504,18 @@ class CommandLine(unittest.TestCase):
             (["rnu"], "did you mean 'run'?"),
             (["run", "nowhere.yaml"], "there is no launch file 'nowhere.yaml'; "),
             (["run", "examples/saxpy.cl"], "'heddle init examples/saxpy.cl' writes one"),
-            (["run", "examples/saxpy", "more"], "'more' is more than it takes"),
+            (["run", "examples/saxpy", "more"], "unexpected argument 'more'"),
             (["run", "examples/warp_sum", "--set", "sm.scheduler=gt"], "sm.scheduler=gt: no such scheduler; there are:"),
             (["run", "examples/warp_sum", "--set", "divergence.mechanism=dom"], "(did you mean 'pdom'?); there are:"),
             (["run", "examples/warp_sum", "--set", "l1.size=3"], "did you mean 'l1.size_bytes'?"),
             (["suite", "run", "bsf"], "there is no workload 'bsf' (did you mean 'bfs'?)"),
-            (["suite", "run", "bfs", "--size", "huge"], "--size: a size is test, medium"),
+            (["suite", "run", "bfs", "--size", "huge"], "--size takes one of test, medium"),
             (["suite", "run", "bfs", "--seed", "two"], "--seed"),
             (["run", "examples/warp_sum", "--set", "l1.size_bytes=100"], "l1.size_bytes is 100: it must be"),
             (["config", "shw"], "usage: heddle config"),
             (["config", "show", "x"], "there is no machine 'x'"),
             (["cost", "--divergence", "dwff"], "did you mean 'dwf'?"),
-            (["cost", "x"], "'x' is more than it takes"),
+            (["cost", "x"], "unexpected argument 'x'"),
             (["init", "examples/nothing.cl"], "nothing.cl"),
             (["init", "examples/README.md", "-o", "-"], "ends in .cl"),
         ]:

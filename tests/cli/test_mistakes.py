@@ -46,14 +46,14 @@ MISTAKES = [
     ("run launch.yaml -o nowhere/r.json", "'nowhere/r.json' cannot be written: No such file or directory"),
     ("report launch.yaml", "not a result file: '[' or '{' expected near"),
     ("report launch.yaml", "; 'heddle run LAUNCH -o FILE.json' writes one"),
-    ("compare result.json", "two to 8 results are compared, not 1"),
+    ("compare result.json", "heddle compare takes 2 to 8 results, not 1"),
     ("repro XX", "there is no experiment 'XX'; 'heddle repro --list' names them"),
 ]
 # Of a launch file: what is changed, and what is said then.
 LAUNCHES = [
     ("buffers:", "bufers:", "a launch file has no key 'bufers'; did you mean 'buffers'?"),
     ("kernel: warp_sum", "kernel: warpsum", "warp_sum.ptx has no kernel 'warpsum'; did you mean 'warp_sum'?"),
-    ("[sums, values]", "[sums]", "takes 2 arguments, but 1 are given"),
+    ("[sums, values]", "[sums]", "takes 2 arguments, not 1"),
     ("[sums, values]", "[sums, value]", "there is no buffer 'value'; did you mean 'values'?"),
     ("type: u32", "type: uint", "there is no type 'uint'; types are"),
     ("block: [64]", "block: [4096]", "is more than sm.max_block_threads = "),

@@ -32,7 +32,7 @@ launches:
 """
 # each is refused by name when it is loaded
 REFUSED = {"call of nothing": HEAD + ".extern .func nowhere();\n.visible .entry k() { call nowhere; ret; }\n",
-           "tf32": HEAD.replace("sm_70", "sm_90") + ".visible .entry k() { .reg .f32 %f; .reg .b32 %r; cvt.rn.tf32.f32 %r, %f; ret; }\n"}
+           "redux": HEAD.replace("sm_70", "sm_100a") + ".visible .entry k() { .reg .f32 %f; redux.sync.min.f32 %f, %f, -1; ret; }\n"}
 
 
 def heddle(*words):

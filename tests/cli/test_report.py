@@ -75,7 +75,7 @@ class Report(unittest.TestCase):
         self.write("other.json", json.dumps(other))
         self.write("text.json", "not JSON")
         self.write("object.json", "{}")
-        for words, message in ((("r.json", "other.json"), "other.json: none of the results is of what it analyses"),
+        for words, message in ((("r.json", "other.json"), "other.json: none of the results is the run that it analyses"),
                                (("text.json",), "text.json:1:"), (("object.json",), "object.json: not a result"),
                                (("none.json",), "none.json"), (("why.json",), "needs a result"),
                                (("r.json",) * 9, "at most 8 results"), (("r.json", "-o", "no/such/folder.html"), "no/such")):

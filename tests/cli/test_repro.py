@@ -287,7 +287,7 @@ values:
         self.assertIn("worse.yaml:10:1: an experiment has no key 'figurs'; did you mean 'figures'?", said)
         self.assertFalse((self.folder / "never").exists())
         self.assertIn("no experiment 'F99'", self.refused("repro", "F99"))
-        self.assertIn("--size: a size is test, medium, paper", self.refused("repro", "F15", "--size", "big"))
+        self.assertIn("--size takes one of test, medium, paper", self.refused("repro", "F15", "--size", "big"))
         self.assertIn("--all", self.refused("repro", "F15", "--all"))
         self.assertIn("there is no sweep 3 here", self.refused("sweep", "plan", "study.yaml", "--part", "3"))
 

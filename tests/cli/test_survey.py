@@ -122,7 +122,7 @@ class Survey(unittest.TestCase):
         self.refuse(SMALL.replace("  formed:", "  'a, b':"), "has no comma")
         self.refuse(SMALL.replace(", slower: stacks", ""), "an order needs")
         self.refuse(SMALL.replace("tables:\n  t: SELECT 1 AS one\n", ""), "'tables' is a map")
-        self.refuse(SMALL, "--size: a size is", "--size", "huge")
+        self.refuse(SMALL, "--size takes one of", "--size", "huge")
 
     def area(self, machine, mechanism):
         """mm² of the mechanism in an SM, by the command that lists its structures."""

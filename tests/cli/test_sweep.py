@@ -190,9 +190,9 @@ class Sweeps(unittest.TestCase):
         (self.folder / "s.yaml").write_text(text)
         self.run_ok("sweep", "task", job, "0", "--store", "slurm")
         self.assertIn("has no task 8", self.refused("sweep", "task", job, "8", "--store", "slurm"))
-        self.assertIn("--partition is for --backend slurm", self.refused("sweep", "run", "s.yaml", "--partition", "p"))
+        self.assertIn("--partition needs --backend slurm", self.refused("sweep", "run", "s.yaml", "--partition", "p"))
         self.assertIn("not --array", self.refused("sweep", "run", "s.yaml", "--backend", "slurm", "--sbatch", "--array=1"))
-        self.assertIn("there are local and slurm", self.refused("sweep", "run", "s.yaml", "--backend", "pbs"))
+        self.assertIn("--backend takes local or slurm", self.refused("sweep", "run", "s.yaml", "--backend", "pbs"))
         self.assertIn("--memory takes a size", self.refused("sweep", "run", "s.yaml", "--memory", "lots"))
 
     def test_a_study_is_a_database_and_a_page(self):

@@ -216,7 +216,7 @@ class Timeline(unittest.TestCase):
             self.assertIn(line, text)
 
     def test_what_makes_no_sense_is_refused(self):
-        for words, message in ((("--timeline", "t", "--functional"), "no time"), (("--from", "5"), "--from is of --timeline"),
+        for words, message in ((("--timeline", "t", "--functional"), "need a run in time"), (("--from", "5"), "--from needs --timeline"),
                                (("--timeline", "t", "--divergence", "pdom,dwf"), "one machine"),
                                (("--pipeline", "no/such/p"), "no/such"), (("--timeline", "t", "--sm", "x"), "--sm")):
             done = self.run_heddle(COLLATZ, *words)

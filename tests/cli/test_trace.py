@@ -58,9 +58,9 @@ class Traces(unittest.TestCase):
     def test_refused(self):
         path = os.path.join(SOURCE, LAUNCHES[0])
         run(path, "-q", "--trace", self.trace)
-        for words, message in ((["--replay", self.trace, "--functional"], "--replay is of runs in time"),
+        for words, message in ((["--replay", self.trace, "--functional"], "--replay needs a run in time"),
                                (["--replay", self.trace, "--trace", self.trace], "recorded or replayed"),
-                               (["--replay", path], "no trace of this version"),
+                               (["--replay", path], "not a trace of this version"),
                                (["--replay", self.trace, "--divergence", "dwf"], "depends on time"),
                                (["--replay", self.trace, "--divergence", "barriers"], "recorded under divergence.mechanism=pdom"),
                                (["--trace", self.trace, "--set", "sm.scheduler=rr,gto"], "for one machine")):

@@ -75,6 +75,18 @@ class Runner(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("not ```sh", text)
 
+    def test_cells_of_python_are_one_session(self):
+        def cell(code, output, mark="<!-- run in Python: a session -->\n"):
+            return f"{mark}{FENCE}python\n{code}\n{FENCE}\n\n{FENCE}\n{output}\n{FENCE}"
+        page = [cell("x = 'a\\'b'\nprint(x)", "a'b"), self.sh("heddle a", "heddle a"), cell("print(2 * x)", "a'ba'b")]
+        status, text = self.run_page(*page)
+        self.assertEqual((status, "3 commands or blocks" in text), (0, True), text)
+        self.assertEqual(self.run_page(*page[:2], cell("print(2 * x)", "a'b"))[0], 1)
+        status, text = self.run_page(cell("print(1)\nundefined", "1"))
+        self.assertEqual(status, 1)
+        self.assertIn("name 'undefined' is not defined", text)
+        self.assertEqual(self.run_page(cell("undefined", "1", mark=""))[0], 0)
+
     def test_pictures_are_compared_and_written(self):
         page = ["![x](x.svg)", self.sh("heddle draw x.svg", "heddle draw y.svg")]
         (self.tree / "x.svg").write_text("old\n")

@@ -59,8 +59,10 @@ def loads():
     yield case(f"{form} twice", body, [form], data, [(4 * i, 4, word) for i, word in enumerate(memory)], SHARED, block=32, how=HOW)
     # to the blocks of a mask, of which there is one; and with a policy of the L2
     data = [generator.getrandbits(32) for _ in range(64)]
-    for more, operands in ((".multicast::cluster", ", %h"), (".L2::cache_hint", ", %policy"), (".multicast::cluster.L2::cache_hint", ", %h, %policy")):
-        spread = form + more
+    both = ".multicast::cluster", ", %h"
+    for space, more, operands in ((".shared::cluster", *both), (".shared::cluster", ".L2::cache_hint", ", %policy"), (".shared::cta", ".L2::cache_hint", ", %policy"),
+                                  (".shared::cluster", both[0] + ".L2::cache_hint", both[1] + ", %policy")):
+        spread = LOAD.format(space) + more
         body = begin() + "    .reg .b64 %policy; mov.u64 %policy, 0; mov.u16 %h, 1;\n    @%q bra BEHIND;\n"
         body += "    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 256;\n"
         body += f"    {spread} [area], [%in], 256, [bar]{operands};\nBEHIND:\n" + wait("WAIT") + copy_out(256)
@@ -151,6 +153,8 @@ def clusters():
         ("barrier.cluster.arrive.aligned", "barrier.cluster.wait.aligned"),
         ("barrier.cluster.arrive.release.aligned", "barrier.cluster.wait.acquire.aligned"),
         ("barrier.cluster.arrive.relaxed", "barrier.cluster.wait.acquire"),
+        ("barrier.cluster.arrive.release", "barrier.cluster.wait"),
+        ("barrier.cluster.arrive.relaxed.aligned", "barrier.cluster.wait.aligned"),
     ):
         data = list(range(1000, 1000 + threads))
         body = "    .reg .b64 %own, %far; mad.wide.u32 %a, %i, 4, %in; ld.global.u32 %x, [%a]; mov.u64 %t, area;\n"
@@ -162,6 +166,36 @@ def clusters():
         expected = [(8 * i, 4, data[threads - 1 - i]) for i in range(threads)] + [(8 * i + 4, 4, 0) for i in range(threads)]
         forms = [arrive, wait_form, "mapa.u64", "mapa.shared::cluster.u32", "getctarank.u64", "ld.shared::cluster.u32"]
         yield case(f"{arrive} {wait_form}", body, forms, data, expected, SHARED, block=threads, how=how)
+
+
+def addresses():
+    """What leads to shared memory and back: in a cluster of one block every way ends in the block itself."""
+    forms = ["cvta.shared::cta.u64", "cvta.shared::cluster.u64", "cvta.to.shared::cta.u64", "cvta.to.shared::cluster.u64", "mapa.u32", "mapa.shared::cluster.u64",
+             "getctarank.u32", "getctarank.shared::cluster.u32", "getctarank.shared::cluster.u64", "isspacep.shared::cta", "isspacep.shared::cluster"]
+    data = list(range(500, 532))
+    body = "    .reg .b64 %own, %far; .local .align 4 .b8 mine[16]; mad.wide.u32 %a, %i, 4, %in; ld.global.u32 %x, [%a]; mov.u64 %t, area; mad.wide.u32 %own, %i, 4, %t;\n"
+    body += "    st.shared.u32 [%own], %x; mad.wide.u32 %out, %i, 64, %out;\n"
+    at, expected = 0, []
+
+    def show(line, value):
+        nonlocal body, at
+        body += f"    {line} st.global.u32 [%out+{at}], %x;\n"
+        expected.extend((64 * i + at, 4, data[i] if value is None else value) for i in range(32))
+        at += 4
+
+    for space in ("shared::cta", "shared::cluster"):
+        show(f"cvta.{space}.u64 %far, %own; ld.u32 %x, [%far];", None)
+        show(f"cvta.to.{space}.u64 %far, %far; ld.shared.u32 %x, [%far];", None)
+    show("cvta.shared.u64 %far, %own; cvt.u32.u64 %w, %far; mapa.u32 %w, %w, 0; cvt.u64.u32 %far, %w; ld.u32 %x, [%far];", None)
+    show("getctarank.u32 %x, %w;", 0)
+    show("mapa.shared::cluster.u64 %far, %own, 0; ld.shared::cluster.u32 %x, [%far];", None)
+    show("getctarank.shared::cluster.u64 %x, %far;", 0)
+    show("cvt.u32.u64 %w, %far; getctarank.shared::cluster.u32 %x, %w;", 0)
+    for space in ("shared::cta", "shared::cluster"):
+        show(f"cvta.shared.u64 %far, %own; isspacep.{space} %p, %far; selp.u32 %x, 1, 0, %p;", 1)
+        show(f"isspacep.{space} %p, %in; selp.u32 %x, 1, 0, %p;", 0)
+        show(f"mov.u64 %far, mine; cvta.local.u64 %far, %far; isspacep.{space} %p, %far; selp.u32 %x, 1, 0, %p;", 0)
+    yield case("addresses of clusters", body, forms, data, expected, SHARED, block=32, how="what PTX says of clusters of one block")
 
 
 def turns():
@@ -177,6 +211,11 @@ def turns():
         ("fence.proxy.async.shared::cluster", ""),
         ("fence.proxy.alias", ""),
         ("fence.acq_rel.cluster", ""),
+        ("fence.cluster", ""),
+        ("fence.acquire.sync_restrict::shared::cluster.cluster", ""),
+        ("fence.release.sync_restrict::shared::cta.cluster", ""),
+        ("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", ""),
+        ("fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", ""),
     ):
         body = f"    mad.wide.u32 %out, %i, 4, %out; st.global.u32 [%out], %i;\n    {form}{operands};\n"
         body += "    ld.global.u32 %x, [%out]; add.u32 %x, %x, 3; st.global.u32 [%out], %x;\n"
@@ -188,5 +227,5 @@ def turns():
 
 
 def forms():
-    for family in (loads, stores, wrong, clusters, turns):
+    for family in (loads, stores, wrong, clusters, addresses, turns):
         yield from family()

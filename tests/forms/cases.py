@@ -66,7 +66,7 @@ def number(value, type_):
 
 class Case:
     """One launch. `forms` are the opcodes whose results are compared; `expected` the comparisons:
-    (buffer, offset, bytes, value), value an int, a set of ints, something with matches(), or None."""
+    (buffer, offset, bytes, value), value an int, a set of ints, something with matches(), the bytes (a multiple of 4), or None."""
 
     def __init__(
         self,
@@ -153,6 +153,15 @@ def opcode_of(line):
     if not words or words[0][0] in ".{}()":
         return None
     return words[0]
+
+
+def operand_count(text):
+    """Of what stands behind an opcode: commas within brackets are no borders."""
+    depth, count = 0, bool(text.strip(" ;"))
+    for letter in text:
+        depth += (letter in "[{(") - (letter in "]})")
+        count += letter == "," and depth == 0
+    return int(count)
 
 
 def load(type_, register, address):

@@ -23,24 +23,27 @@ import bulk_forms
 import control_forms
 import convert_forms
 import coverage
+import finite_forms
 import float_forms
 import integer_forms
 import matrix_forms
 import memory_forms
+import order_forms
+import refused_forms
 import snoop_forms
 import tensor_forms
 import warp_forms
 import wgmma_forms
 import wmma_forms
 import cases
-from cases import FAULT, Case, Result, matches, opcode_of
+from cases import FAULT, Case, Result, matches, opcode_of, operand_count
 from formats import FORMATS
 
 STATUS_OK, STATUS_INVALID, STATUS_STOPPED = 0, 2, 3
 
 
 def all_cases(only):
-    for module in (integer_forms, float_forms, convert_forms, memory_forms, snoop_forms, warp_forms, matrix_forms, wmma_forms, async_forms, bulk_forms, tensor_forms, wgmma_forms, control_forms):
+    for module in (integer_forms, float_forms, convert_forms, finite_forms, memory_forms, snoop_forms, order_forms, warp_forms, matrix_forms, wmma_forms, async_forms, bulk_forms, tensor_forms, wgmma_forms, control_forms, refused_forms):
         for form in module.forms():
             name = form.name if isinstance(form, Case) else form.opcode
             if only and only not in name:
@@ -67,6 +70,13 @@ def judge(case, result):
     failures, compared = [], 0
     views = {}
     for buffer, offset, width, want in case.expected:
+        if isinstance(want, bytes):
+            compared += width // 4
+            if result.buffers[buffer][offset : offset + width] != want:
+                pairs = zip(struct.iter_unpack("<I", result.buffers[buffer][offset : offset + width]), struct.iter_unpack("<I", want))
+                at, (got, should) = next((at, pair) for at, pair in enumerate(pairs) if pair[0] != pair[1])
+                failures.append(f"buffer {buffer} at {offset + 4 * at}: {got[0]:#x}, expected {should[0]:#x}")
+            continue
         key = buffer, width
         if key not in views:
             data = result.buffers[buffer]
@@ -98,13 +108,16 @@ def operands_of(case, buffer, offset):
 
 
 def executed_opcodes(case, result, counts):
-    lines = case.module.split("\n")
+    lines, accepted = case.module.split("\n"), coverage.accepted_forms()
     for line, threads in result.threads.items():
         if threads and 0 < line <= len(lines):
             for statement in lines[line - 1].split(";"):
                 opcode = opcode_of(statement)
                 if opcode:
                     counts[opcode] = counts.get(opcode, 0) + threads
+                if opcode and accepted.get(opcode):
+                    several = f"{opcode}/{operand_count(statement.split(opcode, 1)[1])}"
+                    counts[several] = counts.get(several, 0) + threads
 
 
 def main():
@@ -150,7 +163,7 @@ def main():
             timed_differ += 1
             failures += [(case.name, "in time: " + text) for text in judge(case, in_time)[0][:3]]
             # a thread waits in a loop for another, or for data to come near
-            spins = case.name.startswith(("membar", "fence", "ld_snoop", "st_snoop", "mbarrier ring", "cp.async.bulk.shared", "cp.async.bulk.tensor", "maps "))
+            spins = case.name.startswith(("membar", "fence", "ld_snoop", "st_snoop", "mbarrier ring", "cp.async.bulk.shared", "cp.async.bulk.tensor", "cp.reduce.async.bulk.shared", "maps ", "async values"))
             if in_time.threads != result.threads and not case.outcome and not spins:
                 failures.append((case.name, "in time: other threads execute its instructions"))
         at, timed_at = result.end, in_time.end

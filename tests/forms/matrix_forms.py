@@ -538,14 +538,14 @@ def eighth_conversions():
             low = generator.choice([0, 1, 1 << 22 - fraction, mask(23 - fraction), generator.getrandbits(23 - fraction)])
             values.append(generator.getrandbits(1) << 31 | at << 23 | (generator.getrandbits(fraction) << 23 - fraction | low) & mask(23))
         pairs = [(values[i], values[(7 * i + 3) % 256]) for i in range(256)]
-        for relu in ("", ".relu"):
-            form = f"cvt.rn.satfinite{relu}.{t}x2.f32"
+        for relu, words in (("", ".satfinite"), (".relu", ".satfinite.relu"), (".relu", ".relu.satfinite")):
+            form = f"cvt.rn{words}.{t}x2.f32"
             body = "    .reg .f32 %f, %e;\n    mad.wide.u32 %a, %i, 8, %in; ld.global.f32 %f, [%a]; ld.global.f32 %e, [%a+4];\n"
             body += f"    {form} %h, %f, %e;\n    mad.wide.u32 %a, %i, 2, %out; st.global.u16 [%a], %h;\n"
             expected = [(2 * i, 2, eighth_bits(x, t, relu) << 8 | eighth_bits(y, t, relu)) for i, (x, y) in enumerate(pairs)]
             yield case(form, body, [form], [x for pair in pairs for x in pair], expected, block=256, how=HOW)
             halves = [generator.getrandbits(32) for _ in range(256)]
-            form = f"cvt.rn.satfinite{relu}.{t}x2.f16x2"
+            form = f"cvt.rn{words}.{t}x2.f16x2"
             body = "    mad.wide.u32 %a, %i, 4, %in; ld.global.u32 %w, [%a];\n"
             body += f"    {form} %h, %w;\n    mad.wide.u32 %a, %i, 2, %out; st.global.u16 [%a], %h;\n"
 
@@ -558,7 +558,7 @@ def eighth_conversions():
             ]
             yield case(form, body, [form], halves, expected, block=256, how=HOW)
             form = f"cvt.rn{relu}.f16x2.{t}x2"
-            words = [i | (255 - i) << 8 for i in range(256)]
+            codes = [i | (255 - i) << 8 for i in range(256)]
             body = "    mad.wide.u32 %a, %i, 4, %in; ld.global.u32 %w, [%a]; cvt.u16.u32 %h, %w;\n"
             body += f"    {form} %x, %h;\n    mad.wide.u32 %a, %i, 4, %out; st.global.u32 [%a], %x;\n"
 
@@ -571,8 +571,8 @@ def eighth_conversions():
                 magnitude = 0x7C00 if significand == INFINITE else pack(significand, rest[0], "f16", True)
                 return magnitude | sign << 15
 
-            expected = [(4 * i, 4, half(word >> 8) << 16 | half(word & 255)) for i, word in enumerate(words)]
-            yield case(form, body, [form], words, expected, block=256, how=HOW)
+            expected = [(4 * i, 4, half(word >> 8) << 16 | half(word & 255)) for i, word in enumerate(codes)]
+            yield case(form, body, [form], codes, expected, block=256, how=HOW)
 
 
 # ---- ldmatrix, stmatrix, movmatrix ----

@@ -8,6 +8,7 @@ import struct
 from bulk_forms import begin, wait
 from cases import FAULT, HEADER, REFUSED, Case
 from control_forms import START
+from coverage import accepted_forms
 
 HOW = "boxes walked element by element in Python"
 AREA = 8192
@@ -118,10 +119,11 @@ def coordinates(map_):
     return ", ".join(f"%c{d}" for d in range(map_.rank))
 
 
-def random_map(generator, elements, most=AREA - 1024, steps=True):
-    """Of any rank, whose box fits; and as many bytes as its tensor has."""
+def random_map(generator, elements, most=AREA - 1024, steps=True, rank=None):
+    """Of any rank where none is given, whose box fits; and as many bytes as its tensor has."""
+    wanted = rank
     while True:
-        rank, element, swizzle = generator.randint(1, 5), generator.choice(elements), generator.choice((0, 0, 1, 2, 3))
+        rank, element, swizzle = wanted or generator.randint(1, 5), generator.choice(elements), generator.choice((0, 0, 1, 2, 3))
         item, span = SIZE[element], {0: 256, 1: 32, 2: 64, 3: 128}[swizzle]
         box = [generator.randrange(16, min(span, 256 * item) + 1, 16) // item]
         box += [generator.choice((1, 2, 3, 5, 8, 16, 33)) for _ in range(rank - 1)]
@@ -170,9 +172,9 @@ def loads():
     generator = random.Random("tensor loads")
     variants = [(space, tile, hint) for space in (".shared::cluster", ".shared::cta") for tile in ("", ".tile") for hint in ("", ".L2::cache_hint")]
     variants += [(".shared::cluster", tile, ".multicast::cluster" + hint) for tile in ("", ".tile") for hint in ("", ".L2::cache_hint")]
-    for number in range(96):
-        map_, size = random_map(generator, list(SIZE))
-        space, tile, hint = variants[number % len(variants)]
+    for number in range(96 + 5 * len(variants)):
+        map_, size = random_map(generator, list(SIZE), rank=None if number < 96 else 1 + number % 5)
+        space, tile, hint = variants[number % len(variants)] if number < 96 else variants[(number - 96) // 5]
         offset, shared = 16 * generator.randint(0, 3), 128 * generator.randint(0, 7)
         data = generator.randbytes(offset + size)
         if map_.element in (F32_FTZ, TF32, TF32_FTZ):  # what is flushed, what overflows, and no NaN but ours
@@ -197,8 +199,8 @@ def store_body(form, map_, shared, more=""):
 
 def stores():
     generator = random.Random("tensor stores")
-    for number in range(64):
-        map_, size = random_map(generator, (U8, U16, U32, U64, F16, F32, F64, BF16))
+    for number in range(64 + 20):
+        map_, size = random_map(generator, (U8, U16, U32, U64, F16, F32, F64, BF16), rank=None if number < 64 else 1 + number // 4 % 5)
         data, out = generator.randbytes(AREA), bytearray(generator.randbytes(48 + size))
         offset, shared = 16 * generator.randint(0, 3), 128 * generator.randint(0, 7)
         at = random_place(generator, map_)
@@ -219,6 +221,8 @@ def reduced(name, element, old, new):
     def value(bits):
         return bits - (1 << size) if signed and bits >> (size - 1) else bits
 
+    if element == BF16:  # the upper half of a float
+        return reduced(name, F32, old << 16, new << 16) >> 16
     if element in (F16, F32, F64):
         letter = {F16: "e", F32: "f", F64: "d"}[element]
         a, b = (struct.unpack("<" + letter, bits.to_bytes(size // 8, "little"))[0] for bits in (old, new))
@@ -241,6 +245,8 @@ REDUCTIONS = {"add": (U32, S32, U64, S64, F16, F32, F64), "min": (U32, S32, U64,
 
 def random_values(generator, element, count):
     """Floats are small integers, whose sums every order gives."""
+    if element == BF16:
+        return b"".join(struct.pack("<f", generator.randint(-40, 40))[2:] for _ in range(count // 2))
     letter = {F16: "e", F32: "f", F64: "d"}.get(element)
     if letter:
         return b"".join(struct.pack("<" + letter, generator.randint(-40, 40)) for _ in range(count // SIZE[element]))
@@ -250,9 +256,9 @@ def random_values(generator, element, count):
 
 def reductions():
     generator = random.Random("tensor reductions")
-    for number in range(60):
-        name = list(REDUCTIONS)[number % len(REDUCTIONS)]
-        map_, size = random_map(generator, REDUCTIONS[name], steps=False)
+    for number in range(60 + 164):
+        name, rank = list(REDUCTIONS)[number % len(REDUCTIONS)], None if number < 60 else 1 + number // 32 % 5
+        map_, size = random_map(generator, REDUCTIONS[name], AREA - 1024 if number < 60 else 1024, steps=False, rank=rank)
         data, out = random_values(generator, map_.element, AREA), bytearray(random_values(generator, map_.element, 16 + size))
         shared, at = 128 * generator.randint(0, 7), random_place(generator, map_)
         tile, hint = number // 8 % 2 * ".tile", number // 16 % 2 * ".L2::cache_hint"
@@ -275,16 +281,25 @@ def reductions():
     yield launch(f"{form} of {blocks} blocks", map_, [2, 1], body, [form], data, words(expected), 1, 0, out, grid=(blocks, 1, 1))
 
 
+def plain_kinds(space):
+    """Words of the reduction and its type, of all that an assembler takes."""
+    found = set()
+    for form in accepted_forms():
+        if form.startswith(f"cp.reduce.async.bulk{space}.shared::cta."):
+            words = form.split(".")
+            found.add((".".join(words[-3:-1]) if "noftz" in words else words[-2], words[-1]))
+    return sorted(found)
+
+
+ELEMENT = {"u32": U32, "s32": S32, "u64": U64, "s64": S64, "b32": U32, "b64": U64, "f32": F32, "f64": F64, "f16": F16, "bf16": BF16}
+
+
 def plain_reductions():
     """Of global memory, without a map: by several blocks at once."""
     generator = random.Random("bulk reductions")
-    kinds = [(name, type_) for name, types in (("add", "u32 s32 u64 f32 f64"), ("min", "u32 s32 u64 s64 f16"), ("max", "u32 s32 u64 s64 f16"), ("inc", "u32"),
-                                               ("dec", "u32"), ("and", "b32 b64"), ("or", "b32 b64"), ("xor", "b32 b64"), ("add.noftz", "f16")) for type_ in types.split()]
-    element_of = {"u32": U32, "s32": S32, "u64": U64, "s64": S64, "b32": U32, "b64": U64, "f32": F32, "f64": F64, "f16": F16}
-    for number, (name, type_) in enumerate(kinds):
-        element, size, blocks = element_of[type_], 16 * generator.randint(1, 40), 1 + 4 * (number % 2)
+    for number, ((name, type_), hint) in enumerate(itertools.product(plain_kinds(".global"), ("", ".L2::cache_hint"))):
+        element, size, blocks = ELEMENT[type_], 16 * generator.randint(1, 40), 1 + 4 * (number // 2 % 2)
         data, out = random_values(generator, element, AREA), bytearray(random_values(generator, element, 1024))
-        hint = number % 3 % 2 * ".L2::cache_hint"
         form = f"cp.reduce.async.bulk.global.shared::cta.bulk_group{hint}.{name}.{type_}"
         map_ = Map(U8, [1], [], [16])
         body = fill_area(map_).replace("mov.u64 %t, area;", "mov.u32 %i, %tid.x; mov.u64 %t, area;", 1)
@@ -295,6 +310,36 @@ def plain_reductions():
                 new = reduced(name.split(".")[0], element, get(expected, 32 + k, item), get(data, 128 + k, item))
                 expected[32 + k : 32 + k + item] = new.to_bytes(item, "little")
         yield launch(f"{form} of {blocks}", map_, [0], body, [form], data, words(expected), 1, 0, out, grid=(blocks, 1, 1))
+
+
+def shared_reductions():
+    """Of shared memory of the cluster, which tell a barrier."""
+    generator = random.Random("bulk reductions of clusters")
+    map_, half = Map(U8, [1], [], [16]), AREA // 2
+    for name, type_ in plain_kinds(".shared::cluster"):
+        element, size, to = ELEMENT[type_], 16 * generator.randint(1, 40), 16 * generator.randint(0, 9)
+        data, item = random_values(generator, element, AREA), SIZE[element]
+        form = f"cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.{name}.{type_}"
+        body = "    mov.u64 %t, area;\n" + copy("%in", "%t", AREA, "ld.global", "st.shared") + "    fence.proxy.async.shared::cta;\n" + begin()
+        body += f"    @%q bra BEHIND;\n    mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], {size};\n"
+        body += f"    {form} [%t+{half + to}], [%t+32], {size}, [bar];\nBEHIND:\n" + wait("WAIT") + copy("%t", "%out", AREA).replace("COPY", "BACK")
+        expected = bytearray(data)
+        for k in range(0, size, item):
+            new = reduced(name, element, get(data, half + to + k, item), get(data, 32 + k, item))
+            expected[half + to + k : half + to + k + item] = new.to_bytes(item, "little")
+        yield launch(form, map_, [0], body, [form], data, words(expected), 1)
+
+
+def prefetches():
+    """They check the map and change nothing."""
+    for rank, tile, hint in itertools.product(range(1, 6), ("", ".tile"), ("", ".L2::cache_hint")):
+        map_ = Map(U32, [8] * rank, [32 * 8**d for d in range(rank - 1)], [4] * rank)
+        form = f"cp.async.bulk.prefetch.tensor.{rank}d.L2.global{tile}{hint}"
+        body = f"    mad.wide.u32 %a, %i, 4, %in; ld.global.u32 %x, [%a]; {form} [%map, {{{coordinates(map_)}}}]{', %policy' if hint else ''};\n"
+        data = random.Random(form).randbytes(128)
+        body += "    mad.wide.u32 %a, %i, 4, %out; ld.global.u32 %y, [%a]; add.u32 %x, %x, %y; st.global.u32 [%a], %x;\n"
+        expected = [(1, 4 * i, 4, (get(data, 4 * i, 4) + i) % (1 << 32)) for i in range(32)]
+        yield launch(form, map_, [0] * rank, body, [form], data, expected, out=struct.pack("<32I", *range(32)))
 
 
 def maps():
@@ -320,8 +365,12 @@ def maps():
         body += f"    {replace['step']} [%m], 0, 1;\n    {replace['step']} [%m], 1, 2;\n    {replace['element']} [%m], 8;\n    {replace['interleave']} [%m], 0;\n"
         body += f"    {replace['swizzle']} [%m], 2;\n    {replace['fill']} [%m], 1;\nCHANGED:\n    bar.warp.sync -1;\n"
         if place == "kept":
-            forms.append("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned")
-            body += f"    {forms[-1]} [%n], [%m], 128;\n"
+            copies = [f"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.{scope}.sync.aligned" for scope in ("cta", "cluster", "sys", "gpu")]
+            forms += copies
+            body += "".join(f"    {one} [%n], [%m], 128;\n" for one in copies)
+        for scope in ("cta", "cluster", "sys"):
+            forms += [f"fence.proxy.tensormap::generic.release.{scope}", f"fence.proxy.tensormap::generic.acquire.{scope}"]
+            body += f"    {forms[-2]};\n    {forms[-1]} [%n], 128;\n"
         forms += ["fence.proxy.tensormap::generic.release.gpu", "fence.proxy.tensormap::generic.acquire.gpu", "prefetch.tensormap", "prefetch.param.tensormap"]
         body += f"    {forms[-4]};\n    {forms[-3]} [%n], 128;\n    {forms[-2]} [%n];\n    {forms[-1]} [map];\n    mov.u64 %map, %n; mov.u32 %c0, {at[0]}; mov.u32 %c1, {at[1]};\n"
         form = load.format(2)
@@ -385,5 +434,5 @@ def wrong():
 
 
 def forms():
-    for family in (loads, stores, reductions, plain_reductions, maps, wrong):
+    for family in (loads, stores, reductions, plain_reductions, shared_reductions, prefetches, maps, wrong):
         yield from family()

@@ -5,6 +5,7 @@ import struct
 
 from cases import FAULT, REFUSED
 from control_forms import case
+from coverage import accepted_forms
 from matrix_forms import BITS, LANES, A, dot, draw
 
 HOW = "swizzles by rows of chunks, exact integers"
@@ -91,12 +92,7 @@ def product_case(opcode, types, n, k, modes, blocks, **how):
     for thread in range(GROUP):
         warp, lane = thread // 32, thread % 32
         if not placed_a:
-            places = [A[f"m16n8k{k}", BITS[a]](lane // 4, lane % 4, i) for i in range(128 // BITS[a])]
-            for first in range(0, len(places), 32 // BITS[a]):
-                word = 0
-                for at, (row, column) in enumerate(places[first : first + 32 // BITS[a]]):
-                    word |= va[16 * warp + row, column] << BITS[a] * at
-                own += struct.pack("<I", word)
+            own += fragment(va, a, k, thread)
         own += accumulators(vc, d, n, warp, lane)
     stride = 4 * (registers + each)
     assert len(own) == GROUP * stride
@@ -129,6 +125,81 @@ def product_case(opcode, types, n, k, modes, blocks, **how):
     forms = [opcode, "wgmma.fence.sync.aligned", "wgmma.commit_group.sync.aligned", "wgmma.wait_group.sync.aligned"]
     declare = f".shared .align 1024 .b8 area[{total}];\n"
     return case(f"{opcode} {modes} {how}", body, forms, bytes(memory) + bytes(own), expected, declare, block=GROUP, how=HOW)
+
+
+def every_width(d, a, b, k, saturate, modes, blocks):
+    """All numbers of columns, on one pair of matrices: a narrower product has the first columns of the widest. Rows and columns are of a few
+    kinds, in random order, so that every element is one of a few hundred sums. modes: of a (None: registers) and b."""
+    end = ".and.popc" if a == "b1" else ".satfinite" * saturate
+    opcodes = {n: f"wgmma.mma_async.sync.aligned.m64n{n}k{k}.{d}.{a}.{b}{end}" for n in range(8, 257, 8)}
+    opcodes = {n: opcode for n, opcode in opcodes.items() if opcode in accepted_forms()}
+    generator, most = random.Random(opcodes[8]), 256
+    kind = 3 if d == "s32" and a != "b1" else 1
+    of_rows = [[draw(generator, a, kind) for _ in range(k)] for _ in range(12)]
+    of_columns = [[draw(generator, b, kind) for _ in range(k)] for _ in range(16)]
+    added = {(x, y): draw(generator, d, kind) for x in range(12) for y in range(16)}
+    rows, columns = [generator.randrange(12) for _ in range(64)], [generator.randrange(16) for _ in range(most)]
+    function = dot((d, a, b, d), {"rounding": "", "saturate": saturate, "operation": "and"}, *blocks)
+    sums = {(x, y): function(of_rows[x], of_columns[y], c) for (x, y), c in added.items()}
+    vc, result = ({(i, j): table[rows[i], columns[j]] for i in range(64) for j in range(most)} for table in (added, sums))
+    placed_a = Layout(64, 32, modes[0], False, 0) if modes[0] is not None else None
+    start = (placed_a.size + 1023) // 1024 * 1024 if placed_a else 0
+    placed_b = Layout(most, 32, modes[1], False, start)
+    memory = bytearray((start + placed_b.size + 511) // 512 * 512)
+    placed_b.put(memory, {(j, x): of_columns[columns[j]][x] for j in range(most) for x in range(k)}, b)
+    va = {(i, x): of_rows[rows[i]][x] for i in range(64) for x in range(k)}
+    if placed_a:
+        placed_a.put(memory, va, a)
+    each = most // 2 if d != "f16" else most // 4
+    held, given = bytearray(), 0 if placed_a else 4
+    whole = [accumulators(result, d, most, thread // 32, thread % 32) for thread in range(GROUP)]
+    for thread in range(GROUP):
+        held += b"" if placed_a else fragment(va, a, k, thread)
+        held += accumulators(vc, d, most, thread // 32, thread % 32)
+    register = "f32" if d == "f32" else "b32"
+    body = f"    .reg .{register} %d<{each}>; .reg .b32 %v<4>; .reg .b64 %from, %to, %da, %db;\n    mov.u64 %t, area; mad.wide.u32 %from, %i, 4, %in; mad.wide.u32 %to, %i, 4, %t;\n"
+    body += "".join(f"    ld.global.u32 %x, [%from+{first}]; st.shared.u32 [%to+{first}], %x;\n" for first in range(0, len(memory), 4 * GROUP))
+    body += f"    fence.proxy.async;\n    bar.sync 0;\n    mad.wide.u32 %in, %i, {4 * (given + each)}, %in; mov.b64 %db, {placed_b.descriptor()};\n"
+    body += "".join(f"    ld.global.u32 %v{i}, [%in+{len(memory) + 4 * i}];\n" for i in range(given))
+    body += f"    mov.b64 %da, {placed_a.descriptor()};\n" if placed_a else ""
+    body += "    setp.eq.u32 %p, %i, %i;\n"
+    operands = ", ".join(["%da" if placed_a else "{%v0, %v1, %v2, %v3}", "%db", "%p"] + (["1", "1"] if d != "s32" else []) + ["0"] * ((1 + bool(placed_a)) * (BITS[a] == 16)))
+    expected, at = [], 0
+    for n, opcode in opcodes.items():
+        count = n * each // most
+        body += "".join(f"    ld.global.{register} %d{i}, [%in+{len(memory) + 4 * (given + i)}];\n" for i in range(count))
+        body += f"    wgmma.fence.sync.aligned;\n    {opcode} {{{', '.join(f'%d{i}' for i in range(count))}}}, {operands};\n"
+        body += f"    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n    mad.wide.u32 %to, %i, {4 * count}, %out;\n"
+        body += "".join(f"    st.global.{register} [%to+{at + 4 * i}], %d{i};\n" for i in range(count))
+        want = b"".join(registers[: 4 * count] for registers in whole)
+        expected.append((at, len(want), want))
+        at += len(want)
+    declare = f".shared .align 1024 .b8 area[{len(memory)}];\n"
+    return case(f"{opcodes[8]} {modes} and wider ones", body, list(opcodes.values()), bytes(memory) + bytes(held), expected, declare, block=GROUP, how=HOW)
+
+
+def widths():
+    kinds = [("f16", "f16", "f16", 16, (8, 1)), ("f32", "f16", "f16", 16, (8, 1)), ("f32", "bf16", "bf16", 16, (8, 1)), ("f32", "tf32", "tf32", 8, (4, 1))]
+    kinds += [(d, a, b, 32, (16, -10)) for d in ("f16", "f32") for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")]
+    kinds += [("s32", a, b, 32, (8, 1)) for a in ("s8", "u8") for b in ("s8", "u8")] + [("s32", "b1", "b1", 256, (8, 1))]
+    for number, (d, a, b, k, blocks) in enumerate(kinds):
+        for saturate in (False, True) if d == "s32" and a != "b1" else (False,):
+            modes = (None if (number + saturate) % 3 == 0 else (number + 1) % 4, number % 4)
+            yield every_width(d, a, b, k, saturate, modes, blocks)
+            if k == 16:  # which of a in registers and in shared memory there is tells from the number of operands
+                yield every_width(d, a, b, k, saturate, (3 if modes[0] is None else None, modes[1]), blocks)
+
+
+def fragment(values, a, k, thread):
+    """What a thread holds of a. [PTX ISA, as of mma.m16n8k*]"""
+    out, warp, lane = b"", thread // 32, thread % 32
+    places = [A[f"m16n8k{k}", BITS[a]](lane // 4, lane % 4, i) for i in range(128 // BITS[a])]
+    for first in range(0, len(places), 32 // BITS[a]):
+        word = 0
+        for at, (row, column) in enumerate(places[first : first + 32 // BITS[a]]):
+            word |= values[16 * warp + row, column] << BITS[a] * at
+        out += struct.pack("<I", word)
+    return out
 
 
 def accumulators(values, d, n, warp, lane):
@@ -190,5 +261,5 @@ def wrong():
 
 
 def forms():
-    for family in (products, wrong):
+    for family in (products, widths, wrong):
         yield from family()

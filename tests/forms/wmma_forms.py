@@ -6,6 +6,7 @@ import struct
 
 from cases import mask
 from control_forms import case
+from coverage import accepted_forms
 from matrix_forms import BITS, FAULT, LANES, dot, draw, sizes
 
 HOW = "matrices in memory, exact integers"
@@ -96,8 +97,7 @@ def product_case(opcode, shape, types, layouts, spaces, words, kind, more):
             if where == "generic":
                 body += f"    cvta.shared.u64 %at{part}, %at{part};\n"
         word = "" if where == "generic" else where
-        verb = "store" if part == "d" else "load"
-        form = f"wmma.{verb}.{part}.sync.aligned.{layout[part]}.{shape}{word}.{t[part]}"
+        form = memory_form(part, layout[part], shape, word, t[part])
         forms.append(form)
         last = f", {stride[part]}" if more is not None else ""
         if part == "d":
@@ -145,6 +145,33 @@ def kinds():
         yield "m8n8k128", ("s32", "b1", "b1", "s32"), "s32.b1.b1.s32", f"{operation}.popc.", dict(plain, operation=operation), 1
 
 
+def memory_form(part, layout, shape, space, t):
+    return f"wmma.{'store' if part == 'd' else 'load'}.{part}.sync.aligned.{layout}.{shape}{space}.{t}"
+
+
+def rest(done):
+    """Loads and stores that an assembler takes and that no product above has used, as many to a product as there are; each with and
+    without a stride."""
+    left = {(form, count) for form, counts in accepted_forms().items() if form.startswith(("wmma.load", "wmma.store")) for count in counts} - done
+    for shape, types, text, front, words, kind in kinds():
+        if words["saturate"] or words["rounding"] not in ("", "rn") or words["operation"] == "and":
+            continue
+        t = dict(zip("dabc", types))
+        for more in (None, 1):
+            count = 2 if more is None else 3
+            while True:
+                choice = {part: next(((layout, space) for layout in ("row", "col") for space in ("", ".global", ".shared", ".shared::cta")
+                                      if (memory_form(part, layout, shape, space, t[part]), count) in left), None) for part in "abcd"}
+                if not any(choice.values()):
+                    break
+                least = {"a": ("row", ".shared"), "b": ("col", ".shared"), "c": ("row", ".shared"), "d": ("row", ".shared")}
+                both = [choice[part] or least[part] for part in "abcd"]
+                left -= {(memory_form(part, *pair[:1], shape, *pair[1:], t[part]), count) for part, pair in zip("abcd", both)}
+                layouts = [layout for layout, _ in both]
+                opcode = f"wmma.mma.{front}sync.aligned.{layouts[0]}.{layouts[1]}.{shape}.{text}"
+                yield product_case(opcode, shape, types, layouts, [space for _, space in both], words, kind, more)
+
+
 def products():
     spaces = [(".global",) * 4, (".shared", ".shared::cta", ".shared", ".shared"), ("", "", "", ""), ("generic",) * 4]
     spaces += [(".shared", ".global", "", "generic")]
@@ -188,5 +215,9 @@ def refusals():
 
 
 def forms():
-    for family in (products, faults, refusals):
-        yield from family()
+    done = set()
+    for one in products():
+        done |= {(form, 2 if one.name.endswith(" None") else 3) for form in one.forms}
+        yield one
+    for family in (rest(done), faults(), refusals()):
+        yield from family

@@ -95,7 +95,7 @@ static void mistakes_are_refused_at_their_place(void **state) {
     refused(HEAD "values: [{name: v, sql: s, tolerance: 1}]\n", "dir/e.yaml:11:39",
             "published value, which is missing");
     refused(HEAD "values: [{name: v, sql: s, published: 1, tolerance: some}]\n", "dir/e.yaml:11:53", "not 'some'");
-    refused(HEAD "values: [{name: v, sql: s, published: 1, tolerance: -1}]\n", "dir/e.yaml:11:53", "not below 0");
+    refused(HEAD "values: [{name: v, sql: s, published: 1, tolerance: -1}]\n", "dir/e.yaml:11:53", "must be 0 or more");
     refused(HEAD "values: [{name: v, sql: s, published: many}]\n", "dir/e.yaml:11:39", "not 'many'");
     refused(HEAD "values: [{name: v, sql: s, each: s}]\n", "dir/e.yaml:11:34", "'sql' or 'each'");
     refused(HEAD "values: [{each: s, published: 1}]\n", "dir/e.yaml:11:31", "a column of 'each'");
@@ -105,9 +105,9 @@ static void mistakes_are_refused_at_their_place(void **state) {
     refused(HEAD "values: [{name: v, sql: s, published: 1, unjudged: w, tolerance: 1}]\n", "dir/e.yaml:11:66",
             "has no tolerance");
     refused(HEAD "values: [{name: v, absent: w}]\n", "dir/e.yaml:11:10", "a published value, which is missing");
-    refused(HEAD "values: [{name: v, sql: s, published: 1, absent: w}]\n", "dir/e.yaml:11:10", "is not asked for");
+    refused(HEAD "values: [{name: v, sql: s, published: 1, absent: w}]\n", "dir/e.yaml:11:10", "counts as outside");
     refused(HEAD "checks: [{name: c, sql: s, order: s}]\n", "dir/e.yaml:11:35", "'sql' or 'order'");
-    refused(HEAD "figures: [{title: f, kind: bars, centre: 1, sql: s}]\n", "dir/e.yaml:11:11", "of a map");
+    refused(HEAD "figures: [{title: f, kind: bars, centre: 1, sql: s}]\n", "dir/e.yaml:11:11", "needs a map");
     refused(HEAD "figures: [{title: f, kind: heat, centre: 0, sql: s}]\n", "dir/e.yaml:11:42", "above 0");
     refused(HEAD "checks: [{name: c, sql: s}]\ndiffers: {a: [b]}\n", "dir/e.yaml:12:14", "says why");
     refused(HEAD "checks: [{name: c, sql: s}]\nreadings: [[a, b], [c]]\n", "dir/e.yaml:12:20", "as the heading");
@@ -332,7 +332,7 @@ static void what_cannot_be_asked_is_incomplete(void **state) {
 static void questions_end(void **state) {
     (void)state;
     judged("checks: [{name: c, sql: '" ENDLESS "SELECT count(*) FROM c'}]\n", INCOMPLETE,
-           "dir/e.yaml:11: this does not end");
+           "dir/e.yaml:11: this query takes more than 25 million steps");
     judged("checks: [{name: c, sql: SELECT length(zeroblob(2000000000))}]\n", INCOMPLETE, "too big");
 }
 

@@ -175,7 +175,7 @@ static void mistakes_are_refused_at_their_place(void **state) {
     refused("workloads: bfs\ngpu: 'a,b'\n", "s.yaml:2:6", "[a, b]");
     refused("workloads: bfs\nset: {l1.size_byte: 1}\n", "s.yaml:2:7", "did you mean 'l1.size_bytes'?");
     refused("workloads: bfs\nset: {l1.ways: [1, none]}\n", "s.yaml:2:20", "l1.ways");
-    refused("workloads: bfs\nset: {host.threads: [1, 2]}\n", "s.yaml:2:7", "change no result");
+    refused("workloads: bfs\nset: {host.threads: [1, 2]}\n", "s.yaml:2:7", "do not change results");
     refused("workloads: bfs\nset: {l1.ways: {from: 4, to: 1, step: 1}}\n", "s.yaml:2:16", "not below");
     refused("workloads: bfs\nset: {l1.ways: {from: 1, to: 4}}\n", "s.yaml:2:16", "one of step and times");
     refused("workloads: bfs\nset: {l1.ways: {from: 1, to: 4, times: 1}}\n", "s.yaml:2:16", "times is above 1");

@@ -22,7 +22,7 @@ static uint64_t search(const struct sequence *sequences, unsigned count, const u
     if (ended)
         return 0;
     for (uint32_t symbol = 0; symbol < SYMBOLS; symbol++) {
-        struct sequence rest[ALIGN_MAX];
+        struct sequence rest[ALIGN_SEQUENCES_MAX];
         bool taken = false;
         for (unsigned i = 0; i < count; i++) {
             rest[i] = sequences[i];
@@ -43,14 +43,14 @@ static bool contains(const struct sequence *whole, const struct sequence *part) 
 }
 
 struct sample {
-    uint32_t symbols[ALIGN_MAX][LENGTH], weights[SYMBOLS];
-    struct sequence sequences[ALIGN_MAX];
+    uint32_t symbols[ALIGN_SEQUENCES_MAX][LENGTH], weights[SYMBOLS];
+    struct sequence sequences[ALIGN_SEQUENCES_MAX];
 };
 
 static void draw(struct sample *sample, struct rng *rng, unsigned longest) {
     for (unsigned i = 0; i < SYMBOLS; i++)
         sample->weights[i] = 1 + (uint32_t)rng_below(rng, 5);
-    for (unsigned i = 0; i < ALIGN_MAX; i++) {
+    for (unsigned i = 0; i < ALIGN_SEQUENCES_MAX; i++) {
         for (unsigned k = 0; k < LENGTH; k++)
             sample->symbols[i][k] = (uint32_t)rng_below(rng, SYMBOLS);
         sample->sequences[i] = (struct sequence){sample->symbols[i], (uint32_t)rng_below(rng, longest + 1)};

@@ -427,7 +427,7 @@ static void what_does_not_fit_is_refused(void **state) {
     other.in_time = true;
     expect_refused("sm.count: 1\nsm.max_blocks: 1", plain, other, "a cluster of 2 blocks fits on no group of SMs");
     other = two, other.cluster[0] = 3;
-    expect_refused("", plain, other, "4 blocks of the grid are no multiple of the 3 of a cluster");
+    expect_refused("", plain, other, "the grid's 4 blocks are not a multiple of the cluster's 3");
     other = two, other.cluster[0] = 4;
     expect_refused("launch.cluster_blocks: 2", plain, other, "4 blocks is more than launch.cluster_blocks = 2");
     expect_refused("", small, other, "4 blocks is more than the kernel's .maxclusterrank = 2");

@@ -191,7 +191,7 @@ static void test_damaged_listings_are_refused_with_their_line(void **state) {
     static const struct {
         const char *text, *words;
     } cases[] = {
-        {"", "no listing"},
+        {"", "not a listing"},
         {TRACED_MAGIC "\n", "no kernel"},
         {TRACED_MAGIC "\n0000 . - EXIT\n", "t.traced:2: error: an instruction before"},
         {TRACED_MAGIC "\nkernel 80 8 k\n0010 . - EXIT\n0010 . - EXIT\n",

@@ -293,10 +293,11 @@ static void the_output_of_a_launch_has_a_limit(void **state) {
 /* ---- barriers ---- */
 
 static void barrier_operands(const char *settings, bool in_time) {
-    expect_stopped(settings, in_time, "", "mov.u32 %r1, 31;\nbar.sync 0, %r1;", "no multiple of 32");
-    expect_stopped(settings, in_time, "", "mov.u32 %r1, 0;\nbar.sync 0, %r1;", "no multiple of 32");
-    expect_stopped(settings, in_time, "", "mov.u32 %r1, 0;\nbar.arrive 0, %r1;", "no multiple of 32");
-    expect_stopped(settings, in_time, "", "mov.u32 %r1, 33;\nbar.red.popc.u32 %r2, 0, %r1, %p1;", "no multiple of 32");
+    expect_stopped(settings, in_time, "", "mov.u32 %r1, 31;\nbar.sync 0, %r1;", "not a multiple of 32");
+    expect_stopped(settings, in_time, "", "mov.u32 %r1, 0;\nbar.sync 0, %r1;", "not a multiple of 32");
+    expect_stopped(settings, in_time, "", "mov.u32 %r1, 0;\nbar.arrive 0, %r1;", "not a multiple of 32");
+    expect_stopped(settings, in_time, "", "mov.u32 %r1, 33;\nbar.red.popc.u32 %r2, 0, %r1, %p1;",
+                   "not a multiple of 32");
     expect_stopped(settings, in_time, "", "mov.u32 %r1, 64;\nbar.sync 0, %r1;", "but the block has 32");
     expect_stopped(settings, in_time, "", "bar.sync 0, 64;", "but the block has 32");
     expect_stopped(settings, in_time, "", "mov.u32 %r1, 16;\nbar.sync %r1;", "barriers 0 to 15");

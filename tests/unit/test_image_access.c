@@ -82,9 +82,9 @@ static void wrong_handles_and_coordinates_are_faults(void **state) {
     expect_fault(KERNEL("suld.b.2d.b32.trap {%r7}, [%rd2, {%r4, %r3}];\n"), &words,
                  "suld outside of image 1, a 2D image of 4 x 3 x 1 texels");
     expect_fault(KERNEL("sust.b.2d.b32 [%rd2, {%r4, %r3}], {%r6};\n"), &words, "sust outside of image 1");
-    expect_fault(KERNEL("txq.width.b32 %r7, [%rd1];\n"), &words, "which is the handle of no image");
+    expect_fault(KERNEL("txq.width.b32 %r7, [%rd1];\n"), &words, "which is not the handle of an image");
     expect_fault(KERNEL("tex.2d.v4.u32.s32 {%r7, %r8, %r9, %r10}, [%rd2, %rd1, {%r2, %r3}];\n"), &words,
-                 "which is the handle of no sampler");
+                 "which is not the handle of a sampler");
     expect_fault(KERNEL("suld.b.2d.b32.zero {%r7}, [%rd2, {%r4, %r3}];\n"), &solid,
                  "suld with coordinates of another kind, of image 1, a 3D image");
     expect_fault(KERNEL("suld.b.2d.b32.clamp {%r7}, [%rd2, {%r1, %r3}];\n"), &words, "is misaligned");

@@ -73,8 +73,8 @@ static void what_no_part_does_is_refused(void **state) {
     static const struct {
         const char *settings, *words;
     } cases[] = {
-        {"base: tarjan-manycore\n" NEVER, "with pipeline.memory_in_flight=0 a warp waits for each of its instructions"},
-        {"base: gtx480\n" TWO, "with sm.pipeline=scoreboard registers alone say"},
+        {"base: tarjan-manycore\n" NEVER, "pipeline.wait_at_use=false has no effect with pipeline.memory_in_flight=0"},
+        {"base: gtx480\n" TWO, "with sm.pipeline=scoreboard a warp waits for registers only"},
         {"base: fung-8800\ndivergence.mechanism: dwf\n" TWO, "divergence.mechanism=dwf forms groups anew"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {

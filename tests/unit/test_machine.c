@@ -139,7 +139,7 @@ static void mistakes_are_named(void **state) {
     refused("base: gtx48\n", "did you mean 'gtx480'?");
     refused("- 1\n", "key: value");
     refused("sm.max_warps: 2\n", "sm.max_warps times sm.warp_size");
-    refused("sm.warp_size: 24\nsm.max_warps: 64\n", "sm.warp_size=24: it is a power of two");
+    refused("sm.warp_size: 24\nsm.max_warps: 64\n", "sm.warp_size=24: use a power of two");
     struct machine machine = {0};
     struct report report = {0};
     assert_int_equal(machine_open(&machine, NULL, NULL), STATUS_OK);

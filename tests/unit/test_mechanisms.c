@@ -238,7 +238,7 @@ static void what_a_mechanism_cannot_do_is_refused(void **state) {
     load(&f, KERNEL("", "bar.sync %r1;\nret;"));
     assert_int_equal(launch(&f, 1, 32, true), STATUS_INVALID);
     expect_text(&f, "test.ptx:");
-    expect_text(&f, "barrier is in a register");
+    expect_text(&f, "the barrier's number is in a register");
     finish(&f);
     open_with(&f, "base: gtx480\n", "mimd");
     load(&f, programs[0].text);

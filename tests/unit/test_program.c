@@ -125,7 +125,7 @@ static void what_is_not_known_or_not_built_is_refused_by_name(void **state) {
         {"-lcusparse a.cu", "'-lcusparse': this library"},
         {"-cubin a.cu", "'-cubin': there is no native code"},
         {"-std=c++03 a.cu", "the standards for CUDA"},
-        {"-arch=volta a.cu", "'volta' is no architecture"},
+        {"-arch=volta a.cu", "'volta' is not an architecture"},
         {"-m32 a.cu", "64 bits"},
         {"-O9 a.cu", "levels are"},
         {"-D2=3 a.cu", "a definition begins with a name"},

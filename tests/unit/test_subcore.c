@@ -448,7 +448,7 @@ static void what_cannot_be_is_refused_by_name(void **state) {
          "divergence.mechanism=diverge-on-miss lanes of a warp go on"},
         {MACHINE "sm.lanes: 16\n", "sm.lanes=16 takes 2"},
         {MACHINE "sm.fetch_straight: false\nsm.branch_cycles: 4\n", "sm.branch_cycles=4 needs another pipeline"},
-        {MACHINE "pipeline.memory_in_flight: 2\n", "with sm.pipeline=control-bits registers"},
+        {MACHINE "pipeline.memory_in_flight: 2\n", "with sm.pipeline=control-bits a warp waits for registers only"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct machine machine;

@@ -24,8 +24,8 @@ struct shape_of {
     int fraction, least, width, ignored;
 };
 static const struct shape_of shapes[] = {
-    [ELEMENT_F16] = {10, -14, 16, 0},  [ELEMENT_BF16] = {7, -126, 16, 0}, [ELEMENT_TF32] = {10, -126, 32, 13},
-    [ELEMENT_F32] = {23, -126, 32, 0}, [ELEMENT_E4M3] = {3, -6, 8, 0},    [ELEMENT_E5M2] = {2, -14, 8, 0},
+    [MATRIX_F16] = {10, -14, 16, 0},  [MATRIX_BF16] = {7, -126, 16, 0}, [MATRIX_TF32] = {10, -126, 32, 13},
+    [MATRIX_F32] = {23, -126, 32, 0}, [MATRIX_E4M3] = {3, -6, 8, 0},    [MATRIX_E5M2] = {2, -14, 8, 0},
 };
 
 static double double_of(enum matrix_element element, uint64_t bits) {
@@ -46,7 +46,7 @@ static int exponent_of(enum matrix_element element, double value) {
 }
 
 static uint64_t bits_of_single(double value) { /* cut off */
-    const int exponent = value == 0 ? -126 : exponent_of(ELEMENT_F32, value), last = exponent - 23;
+    const int exponent = value == 0 ? -126 : exponent_of(MATRIX_F32, value), last = exponent - 23;
     const double cut = ldexp(trunc(ldexp(value, -last)), last);
     const float narrow = fabs(cut) > 3.4028234663852886e38 ? (cut < 0 ? -INFINITY : INFINITY) : (float)cut;
     uint32_t bits;
@@ -56,7 +56,7 @@ static uint64_t bits_of_single(double value) { /* cut off */
 
 static uint64_t bits_of_half(double value) { /* to nearest even */
     const double magnitude = fabs(value);
-    const int exponent = value == 0 ? -14 : exponent_of(ELEMENT_F16, value), last = exponent - 10;
+    const int exponent = value == 0 ? -14 : exponent_of(MATRIX_F16, value), last = exponent - 10;
     const double steps = nearbyint(ldexp(magnitude, -last)), rounded = ldexp(steps, last);
     const uint64_t sign = value < 0 ? 0x8000 : 0;
     if (rounded >= 65536)
@@ -76,19 +76,19 @@ struct unit {
 static const struct unit units[] = {
     {TENSOR_VOLTA, 4, 0}, {TENSOR_TURING, 4, 1}, {TENSOR_AMPERE, 8, 1}, {TENSOR_HOPPER, 16, 2}};
 
-static bool is_eighth(enum matrix_element element) { return element == ELEMENT_E4M3 || element == ELEMENT_E5M2; }
+static bool is_eighth(enum matrix_element element) { return element == MATRIX_E4M3 || element == MATRIX_E5M2; }
 
 static uint64_t reference(const struct matrix_form *form, const struct unit *unit, const uint64_t *a, const uint64_t *b,
                           uint64_t c) {
     const enum matrix_element in = (enum matrix_element)form->a, out = (enum matrix_element)form->d;
     const enum matrix_element other = (enum matrix_element)form->b;
     const unsigned of_eighths = unit->sum == TENSOR_HOPPER ? 32 : 16, depth = matrix_depth(form);
-    const unsigned block = is_eighth(in) ? of_eighths : in == ELEMENT_TF32 ? unit->half_block / 2 : unit->half_block;
+    const unsigned block = is_eighth(in) ? of_eighths : in == MATRIX_TF32 ? unit->half_block / 2 : unit->half_block;
     const int kept = is_eighth(in) ? 13 : 23 + (int)unit->extra;
     enum matrix_element of = (enum matrix_element)form->c;
     for (unsigned first = 0; first < depth; first += block) {
         double terms[33], before = double_of(of, c), sum = 0;
-        if (of == ELEMENT_F16 ? (c & 0x7fff) == 0x7c00 : (c & 0x7fffffff) == 0x7f800000)
+        if (of == MATRIX_F16 ? (c & 0x7fff) == 0x7c00 : (c & 0x7fffffff) == 0x7f800000)
             return c; /* a block before was too large, and nothing finite changes that */
         int top = before == 0 ? -100000 : exponent_of(of, before);
         unsigned count = 0;
@@ -103,8 +103,8 @@ static uint64_t reference(const struct matrix_form *form, const struct unit *uni
         for (unsigned i = 0; i < count; i++)
             sum += trunc(ldexp(terms[i], -last));
         const double value = ldexp(sum, last);
-        c = out == ELEMENT_F16 ? bits_of_half(value) : bits_of_single(value);
-        if (is_eighth(in) && out == ELEMENT_F32) /* what a sum keeps */
+        c = out == MATRIX_F16 ? bits_of_half(value) : bits_of_single(value);
+        if (is_eighth(in) && out == MATRIX_F32) /* what a sum keeps */
             c &= ~UINT64_C(0x3ff);
         of = out;
         if (value == 0)
@@ -139,7 +139,7 @@ static void fill(const struct matrix_form *form, bool near, struct tensor_tile *
         tile->c[i] = draw((enum matrix_element)form->c, near);
 }
 
-static bool is_float(const struct matrix_form *form) { return form->d == ELEMENT_F16 || form->d == ELEMENT_F32; }
+static bool is_float(const struct matrix_form *form) { return form->d == MATRIX_F16 || form->d == MATRIX_F32; }
 
 static void test_floats(void **state) {
     (void)state;

@@ -201,6 +201,52 @@ static void a_kernel_that_cannot_run_is_refused_alone(void **state) {
     close_place(&place);
 }
 
+/* Behind a section stands nothing that threads could run; compilers leave words there that nothing leads to. */
+static void code_that_threads_would_run_out_of_is_refused(void **state) {
+    static const struct {
+        const char *code;
+        enum status status;
+    } cases[] = {
+        {"NOP;", STATUS_INVALID},
+        {"@P1 EXIT;", STATUS_INVALID},
+        {"@!PT EXIT;", STATUS_INVALID},
+        {"EXIT P1;", STATUS_INVALID},
+        {"@P1 BRA 0x30;\nEXIT;\nNOP;", STATUS_INVALID},
+        {"BSSY B0, 0x30;\nBRA 0x30;\nBSYNC B0;", STATUS_INVALID},
+        {"MOV R4, 0x40;\nMOV R5, RZ;\nCALL.REL.NOINC 0x60;\nEXIT;\nEXIT;\nopen:\n@P1 RET.REL.NODEC R4, 0x0;",
+         STATUS_INVALID},
+        {"EXIT;\nBRA 0x20;\nNOP;\nNOP;", STATUS_OK},
+        {"BRA 0x30;\nNOP;\nEXIT;\nNOP;", STATUS_OK},
+    };
+    (void)state;
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena = {0};
+        struct place place;
+        const char *text =
+            arena_printf(&arena, "code for sm_86\nFunction : k\n.params 8\nMOV R6, RZ;\n%s\n", cases[i].code);
+        const uint64_t params = 0;
+        open_place(&place, "k.sass", text, strlen(text));
+        assert_int_equal(launch_kernel(&place, "k", &params, 1), cases[i].status);
+        const bool is_named = strstr(report_text(&place.report), "threads that run on behind it leave the code");
+        if (is_named != (cases[i].status == STATUS_INVALID))
+            fail_msg("%s: %s", cases[i].code, report_text(&place.report));
+        close_place(&place);
+        arena_free(&arena);
+    }
+}
+
+static void a_function_that_threads_run_on_into_does_not_return(void **state) {
+    static const char text[] = "code for sm_86\nFunction : k\n.params 8\nMOV R4, 0x30;\nMOV R5, RZ;\n"
+                               "CALL.REL.NOINC 0x50;\n@P1 EXIT;\nNOP;\ncalled:\nNOP;\nRET.REL.NODEC R4, 0x0;\n";
+    (void)state;
+    struct place place;
+    const uint64_t params = 0;
+    open_place(&place, "k.sass", text, sizeof text - 1);
+    assert_int_equal(launch_kernel(&place, "k", &params, 1), STATUS_STOPPED);
+    assert_non_null(strstr(report_text(&place.report), "return from 'called', which nothing has called"));
+    close_place(&place);
+}
+
 /* The block's size as a half of the word that holds it, and the byte above of it, which is 0. */
 static void halves_of_what_the_driver_writes(void **state) {
     static const char text[] = "code for sm_86\nFunction : k\n.params 8\n.param 0 8\nMOV R2, c[0x0][0x160];\n"
@@ -284,7 +330,7 @@ static void what_is_not_known_has_a_place(void **state) {
     static const struct {
         const char *line, *says;
     } cases[] = {
-        {"FROB R1, R2;", "x.sass:3:1: error: sm_86 has nothing that is written so; the name of an instruction"},
+        {"FROB R1, R2;", "x.sass:3:1: error: sm_86 has no such form; expected the name of an instruction"},
         {"IADD3.FROB R1, R2, R3, R4;", "x.sass:3:6: error"},
         {"IADD3 R1, R2, Q3, R4;", "x.sass:3:15: error"},
         {"IADD3 R1, R2, R300, R4;", "x.sass:3:15: error"},
@@ -328,6 +374,8 @@ int main(void) {
         cmocka_unit_test(a_listing_may_say_less),
         cmocka_unit_test(what_is_not_known_has_a_place),
         cmocka_unit_test(linked_functions_are_called),
+        cmocka_unit_test(code_that_threads_would_run_out_of_is_refused),
+        cmocka_unit_test(a_function_that_threads_run_on_into_does_not_return),
         cmocka_unit_test(a_kernel_that_cannot_run_is_refused_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

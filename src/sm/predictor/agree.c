@@ -71,10 +71,11 @@ static void agree_cost(const struct predictor_shape *shape, struct predictor_har
     predictor_cost_history(out, shape->history_bits, of);
 }
 
-const struct predictor_ops predictor_agree = {.name = "agree",
-                                              .help = "does a branch do as it did first: two-bit counters, as gshare's",
-                                              .create = agree_create,
-                                              .predict = agree_predict,
-                                              .learn = agree_learn,
-                                              .bytes = agree_bytes,
-                                              .cost = agree_cost};
+const struct predictor_ops predictor_agree = {
+    .name = "agree",
+    .help = "whether a branch goes as it did at first: two-bit counters, as gshare's",
+    .create = agree_create,
+    .predict = agree_predict,
+    .learn = agree_learn,
+    .bytes = agree_bytes,
+    .cost = agree_cost};

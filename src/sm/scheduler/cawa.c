@@ -132,16 +132,16 @@ static void cawa_cost(const void *params, const struct cost_shape *shape, struct
              shape->warps, (struct cost_array){1, 160, 1, 1});
 }
 
-const struct scheduler_ops SCHEDULER_NAME(cawa) = {.name = "cawa",
-                                                   .help = "the same warp until it stalls, then the one that lags most",
-                                                   .create = cawa_create,
-                                                   .pick = cawa_pick,
-                                                   .hears = 1u << SCHEDULER_STARTED | 1u << SCHEDULER_ISSUED |
-                                                            1u << SCHEDULER_BRANCHED,
-                                                   .heard = cawa_heard,
-                                                   .own = {.params = params_table,
-                                                           .params_bytes = sizeof(struct cawa_params),
-                                                           .stats = stats_table,
-                                                           .stats_bytes = sizeof(struct cawa_stats),
-                                                           .statistics = cawa_statistics,
-                                                           .cost = cawa_cost}};
+const struct scheduler_ops SCHEDULER_NAME(cawa) = {
+    .name = "cawa",
+    .help = "the same warp until it stalls, then the one furthest behind",
+    .create = cawa_create,
+    .pick = cawa_pick,
+    .hears = 1u << SCHEDULER_STARTED | 1u << SCHEDULER_ISSUED | 1u << SCHEDULER_BRANCHED,
+    .heard = cawa_heard,
+    .own = {.params = params_table,
+            .params_bytes = sizeof(struct cawa_params),
+            .stats = stats_table,
+            .stats_bytes = sizeof(struct cawa_stats),
+            .statistics = cawa_statistics,
+            .cost = cawa_cost}};

@@ -229,7 +229,7 @@ static const void *ccws_statistics(const void *self) { return &((const struct cc
 static enum status ccws_check(const void *params, struct report *report) {
     const struct ccws_params *p = params;
     if (p->vta_entries % p->vta_ways)
-        return report_add(report, STATUS_INVALID, "ccws.vta_entries=%u is no multiple of ccws.vta_ways=%u",
+        return report_add(report, STATUS_INVALID, "ccws.vta_entries=%u is not a multiple of ccws.vta_ways=%u",
                           p->vta_entries, p->vta_ways);
     return STATUS_OK;
 }
@@ -246,7 +246,7 @@ static void ccws_cost(const void *params, const struct cost_shape *shape, struct
 
 const struct scheduler_ops SCHEDULER_NAME(ccws) = {
     .name = "ccws",
-    .help = "as gto, but warps that lost lines they use again keep others from loading",
+    .help = "as gto, but warps that lost lines they reuse keep others from loading",
     .create = ccws_create,
     .pick = ccws_pick,
     .sees_memory = true,

@@ -405,7 +405,7 @@ static const void *daws_statistics(const void *self) { return &((const struct da
 static enum status daws_check(const void *params, struct report *report) {
     const struct daws_params *p = params;
     if (p->vta_entries % VTA_WAYS)
-        return report_add(report, STATUS_INVALID, "daws.vta_entries=%u is no multiple of %u", p->vta_entries,
+        return report_add(report, STATUS_INVALID, "daws.vta_entries=%u is not a multiple of %u", p->vta_entries,
                           (unsigned)VTA_WAYS);
     return STATUS_OK;
 }

@@ -73,7 +73,7 @@ static const void *owl_statistics(const void *self) { return &((const struct owl
 
 const struct scheduler_ops SCHEDULER_NAME(owl) = {
     .name = "owl",
-    .help = "rr in a group of owl.blocks blocks, the first of which can issue",
+    .help = "rr in a group of owl.blocks blocks: the first group in which a warp can issue",
     .create = owl_create,
     .pick = owl_pick,
     .own = {.params = params_table,

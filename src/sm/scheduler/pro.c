@@ -144,7 +144,7 @@ static const void *pro_statistics(const void *self) { return &((const struct pro
 
 const struct scheduler_ops SCHEDULER_NAME(pro) = {.name = "pro",
                                                   .help = "blocks that wait for some of their warps first, then those "
-                                                          "that are furthest; in them by the progress of warps",
+                                                          "with most progress; within a block by the progress of warps",
                                                   .create = pro_create,
                                                   .pick = pro_pick,
                                                   .hears = 1u << SCHEDULER_STARTED | 1u << SCHEDULER_ENDED |

@@ -55,6 +55,6 @@ static unsigned two_level_pick(void *state, const struct scheduler_view *view) {
 
 const struct scheduler_ops SCHEDULER_NAME(two_level) = {
     .name = "two-level",
-    .help = "round-robin in a fetch group until all of it waits or its time is over, then the next group",
+    .help = "round-robin in a fetch group until all its warps wait or its time is over, then the next group",
     .create = two_level_create,
     .pick = two_level_pick};

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of sm_75 to sm_90 that are written by hand as listings, with what their threads leave."""
 import os
+import re
 import struct
 import sys
 
@@ -13,12 +14,13 @@ INPUT = [(i * 2654435761 + 12345) & M32 for i in range(THREADS)]
 
 
 class Listing:
-    """A body that leaves values in R20 and behind, and what they are for a thread; R8 is the thread's number, R9 its input. behind: code behind the
-    kernel's, where `function NAME` begins one. Where `fails` is given, the launch stops with a message that says so."""
+    """A body that leaves values in R20 and behind, and what they are for a thread; R8 is the thread's number, R9 its input. An expected value may be
+    (least, greatest) of a float. behind: code behind the kernel's, where `function NAME` begins one. Where `fails` is given, the launch stops with a
+    message that says so. mechanisms: of divergence."""
 
-    def __init__(self, name, body, expected, sms=(75, 80, 86, 89, 90), lines="", behind="", fails=""):
+    def __init__(self, name, body, expected, sms=(75, 80, 86, 89, 90), lines="", behind="", fails="", end="EXIT", mechanisms=("pdom",)):
         self.name, self.body, self.expected, self.sms, self.lines = name, body, expected, sms, lines
-        self.behind, self.fails = behind, fails
+        self.behind, self.fails, self.end, self.mechanisms = behind, fails, end, mechanisms
         self.count = len(expected(0))
 
     def text(self, sm):
@@ -29,7 +31,7 @@ class Listing:
         words = ["S2R R8, SR_TID.X", "MOV R0, 0x4", f"IMAD.WIDE.U32 R2, R8, R0, c[0x0][{parameters:#x}]", load, f"MOV R0, {4 * self.count:#x}",
                  f"IMAD.WIDE.U32 R4, R8, R0, c[0x0][{parameters + 8:#x}]"]
         words += [line.strip() for line in body.strip().split(";") if line.strip()]
-        words += [store.format(hex(4 * i), 20 + i) for i in range(self.count)] + ["EXIT"]
+        words += [store.format(hex(4 * i), 20 + i) for i in range(self.count)] + [self.end]
         words += [line.strip() for line in self.behind.split(";") if line.strip()]
         lines = [f"\tcode for sm_{sm}", "\t\tFunction : k", ".params 16", ".param 0 8", ".param 8 8", ".registers 48", ".barriers 8", self.lines]
         labels, at = {}, 0
@@ -49,8 +51,38 @@ class Listing:
 
     def case(self, module):
         data = struct.pack(f"<{THREADS}I", *INPUT)
+        module = module.encode()
         return drive.Case(self.name + ".sass", module, "k", struct.pack("<QQ", 0, 0), [(0, 0, 0), (8, 1, 0)],
                           [data, bytes(4 * THREADS * self.count)], block=THREADS)
+
+    def differences(self, result):
+        if self.fails:
+            return "" if result.status and self.fails in result.report else f"status {result.status}, not '{self.fails}': {result.report.strip()}"
+        if result.status:
+            return f"status {result.status}: {result.report.strip()}"
+        got = struct.unpack(f"<{THREADS * self.count}I", result.buffers[1])
+        for t in range(THREADS):
+            for i, value in enumerate(self.expected(t)):
+                found = got[t * self.count + i]
+                if isinstance(value, tuple):
+                    if not value[0] <= f32(found) <= value[1]:
+                        return f"thread {t}: R{20 + i} is {f32(found)}, expected {value[0]} to {value[1]}"
+                elif found != value & M32:
+                    return f"thread {t}: R{20 + i} is {found:#x}, expected {value & M32:#x}"
+        return ""
+
+
+def without(text, code, dropped, guard):
+    """The listing, in which the instructions at some addresses have the guard that never holds; code: all its words, with it."""
+    lines, at = text.split("\n"), 0
+    for i, line in enumerate(lines):
+        if not line.startswith("        "):
+            continue
+        if at in dropped:
+            body = re.sub(r"^@\S+ ", "", line.strip()).partition(";")[0]
+            lines[i] = f"        @!{guard} {body}; /*0x{int.from_bytes(code[at:at + 16], 'little'):032x}*/"
+        at += 16
+    return "\n".join(lines)
 
 
 def label_of(word):

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Listings of floats, calls, copies, counters and barriers: with them, the random integers and the share of the forms every row of turing.def that
 Heddle runs is executed without a toolkit (rows.py); what it does not run is refused by name."""
+import functools
+import math
 import os
 import random
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../forms"))
 from async_forms import Barrier  # noqa: E402
-from formats import F32  # noqa: E402
-from listing import INPUT, Listing, M32, warp  # noqa: E402
+from formats import F16, F32  # noqa: E402
+from listing import INPUT, Listing, M32, f32, warp  # noqa: E402
 
 TO_86 = (75, 80, 86)
 FROM_80 = (80, 86, 89, 90)
@@ -50,6 +52,58 @@ def floats():
         FSETP.LT.AND P1, PT, R9, R10, PT; SEL R24, R7, RZ, P1""", sums)
     yield Listing("quotients that go the long way", OTHERS + """FCHK P0, R9, R10; SEL R20, R7, RZ, P0; FCHK P0, R10, R11; SEL R21, R7, RZ, P0; FCHK P1, R11, R9;
         SEL R22, R7, RZ, P1; FCHK P1, R11, 1; SEL R23, R7, RZ, P1; MOV R12, 0x7e000000; FCHK P2, R9, R12; SEL R24, R7, RZ, P2""", checks)
+
+
+def half_pairs(t):
+    return [(value & 0xFFFF, value >> 16) for value in others(t)]
+
+
+def halves(t):
+    """Fused and rounded once; NaN has one pattern."""
+    def bits16(result):
+        return result if isinstance(result, int) else F16.canonical_nan
+    low, high = (bits16(F16.fma(*(pair[i] for pair in half_pairs(t)), "rn")) for i in (0, 1))
+    packed = [bits16(F16.convert(F32, value, "rn")) for value in others(t)[:2]]
+    return [low | high << 16, packed[1] | packed[0] << 16]
+
+
+def near(value, relative=0.0, absolute=0.0):
+    error = abs(value) * relative + absolute
+    return value - error, value + error
+
+
+def functions(t):
+    """What PTX allows of the approximations that are these instructions; angles are turns here."""
+    x = f32(INPUT[t] & 0x7FFFFF | 0x3F800000)  # 1 to 2
+    return [near(1 / x, 2**-23), near(x**-0.5, 2**-22.9), near(x**0.5, 2**-23), near(math.log2(2 * x), 2**-22.6), near(2**x, 2**-22),
+            near(math.sin(2 * math.pi * (x - 1)), absolute=2**-20.5), near(math.cos(2 * math.pi * (x - 1)), absolute=2**-20.5), near(math.tanh(x), 2**-11)]
+
+
+def bit_products(function, t):
+    """m8n8k128 of mma.sync: lane 4 i + j holds word j of row i of A, and of column i of B, and columns 2 j and 2 j + 1 of row i of C."""
+    first = t & ~31
+
+    def element(row, column):
+        pairs = ((others(first + 4 * row + k)[0], others(first + 4 * column + k)[1]) for k in range(4))
+        return sum(bin(a & b if function == "AND" else a ^ b).count("1") for a, b in pairs)
+    row, column = t % 32 // 4, t % 4 * 2
+    return [t + element(row, column), 7 + element(row, column + 1)]
+
+
+def special():
+    start = "LOP3.LUT R10, R9, 0x7fffff, RZ, 0xc0, !PT; LOP3.LUT R10, R10, 0x3f800000, RZ, 0xfc, !PT; FADD R11, R10, R10; FADD R12, R10, -1; "
+    yield Listing("functions of floats", start + """MUFU.RCP R20, R10; MUFU.RSQ R21, R10; MUFU.SQRT R22, R10; MUFU.LG2 R23, R11; MUFU.EX2 R24, R10; MUFU.SIN R25, R12;
+        MUFU.COS R26, R12; MUFU.TANH R27, R10""", functions)
+    yield Listing("pairs of halves", OTHERS + "HFMA2 R20, R9, R10, R11; F2FP.PACK_AB R21, R9, R10", halves)
+    yield Listing("pairs of halves in the tensor unit", OTHERS + "HFMA2.MMA R20, R9, R10, R11; F2FP.PACK_AB R21, R9, R10", halves, sms=FROM_80)
+    yield Listing("integers as floats", "I2F R20, R9; I2F.U32.RZ R21, R9", lambda t: [F32.from_integer(INPUT[t] - (INPUT[t] >> 31 << 32), "rn"), F32.from_integer(INPUT[t], "rz")])
+    yield Listing("what is the same for all", "UMOV UR9, 0x5; S2UR UR9, SR_CTAID.X; MOV R20, UR9; ULDC UR8, c[0x3][0x8]; MOV R21, UR8; ULDC.64 UR10, c[0x3][0x0]; MOV R22, UR11",
+                  lambda t: [0, 0x33, 0x22], lines=".constant 3 0x0 0x11 0x22 0x33")
+    yield Listing("uniform bits in reverse, and counted", "UMOV UR8, 0x12345; UBREV UR9, UR8; MOV R20, UR9; UPOPC UR9, UR8; MOV R21, UR9",
+                  lambda t: [int(f"{0x12345:032b}"[::-1], 2), bin(0x12345).count("1")])
+    for function, sms in (("XOR", (75, 80, 86, 89)), ("AND", FROM_80)):
+        yield Listing(f"products of bits by {function}", OTHERS + f"MOV R12, R8; MOV R13, 0x7; BMMA.88128.{function}.POPC R20, R9.ROW, R10.COL, R12",
+                      functools.partial(bit_products, function), sms=sms)
 
 
 def calls():
@@ -207,6 +261,20 @@ def memory():
     yield Listing("lanes that are counted in shared memory", lambda sm: shared(sm) + """LOP3.LUT R10, R8, 0x3, RZ, 0xc0, !PT; ISETP.NE.AND P1, PT, R10, RZ, PT;
         IMAD R10, R10, 0x4, R12; STS [R10], RZ; BAR.SYNC 0x0; @P1 ATOMS.POPC.INC.32 R11, [R10]; @P1 ATOMS.POPC.INC.32 RZ, [R10]; BAR.SYNC 0x0; LDS R20, [R10]""",
                   lambda t: [32 if t & 3 else 0], sms=FROM_80, lines=".shared 64")
+    def summed(t):
+        """Numbers from 1 to 2, and from 2 to 4: what was there, and the sum."""
+        a, b = INPUT[t] & 0x7FFFFF | 0x3F800000, others(t)[1] & 0x7FFFFF | 0x40000000
+        return [a, F32.add(a, b, "rn")]
+    normal = "LOP3.LUT R{0}, R{0}, 0x7fffff, RZ, 0xc0, !PT; LOP3.LUT R{0}, R{0}, {1:#x}, RZ, 0xfc, !PT; "
+    yield Listing("a sum of floats in memory of any kind", OTHERS + normal.format(9, 0x3F800000) + normal.format(10, 0x40000000)
+                  + "STG.E desc[UR4][R2.64], R9; ATOM.E.ADD.F32.FTZ.RN.STRONG.GPU P1, R20, desc[UR4][R2.64], R10; LDG.E R21, desc[UR4][R2.64]; SEL R22, R7, RZ, P1",
+                  lambda t: [*summed(t), 1], sms=(90,))
+    yield Listing("words in memory of any kind that are exchanged where they are as expected", lambda sm: OTHERS + f"""LOP3.LUT R12, R8, 0x1, RZ, 0xc0, !PT; IADD3 R12, R9, R12, RZ;
+        ATOM.E.CAS.STRONG.GPU P1, R20, [R2], R12, R10; {"LDG.E.SYS R21, [R2]" if sm < 80 else "LDG.E R21, desc[UR4][R2.64]"}; SEL R22, R7, RZ, P1""",
+                  lambda t: [INPUT[t], INPUT[t] if t & 1 else others(t)[1], 1])
+    yield Listing("a store whose register stands elsewhere", lambda sm: ("ST.E.SYS [R2], R8 =0x000fc2000010e9080000000002007385; LDG.E.SYS R20, [R2]" if sm < 80 else
+                  "ST.E [R2], R8 =0x000fc200001009080000000002007385; LDG.E R20, desc[UR4][R2.64]") + "; IADD3 R21, R20, R9, RZ", lambda t: [t, t + INPUT[t] & M32])
+    yield Listing("a uniform register for all, by the word of all", "MOV R10, 0x4d2; R2UR UR8, R10 =0x000fc200000e0000000000000a0873c2; MOV R20, UR8", lambda t: [1234])
     yield Listing("local memory that is fetched before", "STL [RZ], R9; STL [0x4], R8; CCTLL.PF1 [RZ]; CCTLL.PF2 [RZ+0x4]; LDL R20, [0x4]; LDL R21, [RZ]",
                   lambda t: [t, INPUT[t]], lines=".local 16")
     yield Listing("a copy to a place in two registers", lambda sm: shared(sm) + """IMAD R10, R8, 0x4, R12; LOP3.LUT R11, R8, 0x1, RZ, 0xc0, !PT;
@@ -247,8 +315,13 @@ def refused():
             ("SULD.D.BA.2D.S8.STRONG.SYS R20, [R10], R9", "signed integers", (75,)),
             ("SURED.BA.2D.INC.STRONG.SYS [R10], R9, R9", "that PTX does not have", TO_86)):
         yield Listing(f"refused: {body}", body + "; MOV R20, R9", lambda t: [0], sms=sms, lines=".shared 64", fails=why)
+    for end in ("NOP", "@P1 EXIT", "EXIT P1", "@P1 BRA 0x0"):
+        yield Listing(f"refused: code that ends with {end}", "MOV R20, R9", lambda t: [0], fails="leave the code", end=end)
+    yield Listing("refused: a function that has no end", "MOV R24, @BACK@; MOV R25, RZ; CALL.REL.NOINC @open@; :BACK MOV R20, R9", lambda t: [0],
+                  fails="leave the code", behind="function open; MOV R21, R9; @P1 RET.REL.NODEC R24, 0x0")
+    yield Listing("words behind the last jump", "MOV R20, R9", lambda t: [INPUT[t]], behind=":LOOP BRA @LOOP@; NOP; NOP")
 
 
 def listings():
-    for of in (floats, calls, barriers, branches, memory, refused):
+    for of in (floats, special, calls, barriers, branches, memory, refused):
         yield from of()

@@ -1,40 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heddle from Python: kernels on a simulated GPU, results as plain dictionaries.
+"""The layer over libheddle.so (heddle.h), with ctypes: machines, devices, modules, buffers, launches."""
+from __future__ import annotations
 
-    import heddle
-
-    with heddle.Device(heddle.Machine("gtx480")) as device:
-        module = device.source("double.cl", "kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }")
-        x = device.buffer(array.array("i", range(1024)))
-        launch = module.launch("twice", grid=4, block=256, args=[x])
-        print(launch["cycles"], launch["simd_efficiency"], x.array("i")[:4])
-
-A layer over libheddle.so (heddle.h) with ctypes; it needs nothing but Python's own library. Buffers take and give anything with
-the buffer protocol: bytes, array.array, NumPy arrays. What fails raises an Error with Heddle's message. A device, and all that
-was made from it, is used by one thread at a time; other Python threads go on while a launch runs. docs/api.md says more.
-"""
-import array
 import ctypes
-import itertools
 import json
 import operator
 import os
 import struct
 import sysconfig
+from array import array as Array
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
+from typing import Any, Callable, Dict, Iterable, Mapping, Sequence, Union
 
-__all__ = ["Buffer", "Device", "Error", "Local", "Machine", "Module", "Refused", "Stopped", "WrongResult",
-           "Runs", "machines", "mechanisms", "run", "version"]
+Path = Union[str, "os.PathLike[str]"]
+Document = Dict[str, Any]
+Settings = Mapping[str, Any]
+Watch = Callable[[int, int, int, int], Any]
 
 _WATCH = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64, c_uint64, c_uint64)
 _SONAME = "libheddle.so.0"
+# Where the package lies: python of the source tree, or PREFIX/lib/python3/dist-packages (site-packages) of an installation.
+FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LIB = os.path.dirname(os.path.dirname(FOLDER))
+PREFIX = os.path.dirname(LIB)
 
 
 class Error(Exception):
-    """What Heddle refused or stopped, in its words. `result` is the dictionary that there is nevertheless, or None."""
-    status = None
+    """What Heddle refused or stopped, in its words. `result` is what there is nevertheless, a dictionary or a table, or None."""
+    status: int | None = None
 
-    def __init__(self, message, result=None):
+    def __init__(self, message: str, result: Any = None) -> None:
         super().__init__(message)
         self.result = result
 
@@ -54,20 +49,29 @@ class Stopped(Error):
     status = 3
 
 
-def _find_library():
+def error_of(status: int) -> type[Error]:
+    """The exception of an exit status of the program, or of a status of the library."""
+    return {1: WrongResult, 3: Stopped}.get(status, Refused)
+
+
+def setting(key: str, value: Any) -> str:
+    """As --set and heddle_machine_set take it."""
+    return f"{key}={str(value).lower() if isinstance(value, bool) else value}"
+
+
+def _find_library() -> str:
     """HEDDLE_LIBRARY, else the library that was installed with this file, else the one the host finds."""
     chosen = os.environ.get("HEDDLE_LIBRARY")
     if chosen:
         return chosen
-    lib = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # PREFIX/lib/python3/dist-packages
-    for folder in (lib, os.path.join(lib, sysconfig.get_config_var("MULTIARCH") or ""), lib + "64"):
+    for folder in (LIB, os.path.join(LIB, sysconfig.get_config_var("MULTIARCH") or ""), LIB + "64"):
         path = os.path.join(folder, _SONAME)
         if os.path.exists(path):
             return path
     return _SONAME
 
 
-def _load():
+def _load() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(_find_library())
     except OSError as error:
@@ -105,48 +109,49 @@ def _load():
 
 
 _library = _load()
+plugins: list[str] = []  # that were loaded
 
 
 class _Text:
-    def __init__(self):
+    def __init__(self) -> None:
         self.handle = _library.heddle_text_create()
 
-    def __del__(self):
+    def __del__(self) -> None:
         _library.heddle_text_free(self.handle)
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = ctypes.string_at(_library.heddle_text_get(self.handle), _library.heddle_text_bytes(self.handle))
         return text.decode(errors="surrogateescape")
 
-    def document(self):
+    def document(self) -> Any:
         return json.loads(str(self)) if _library.heddle_text_bytes(self.handle) else None
 
 
-def _call(name, *arguments, result=None):
+def _call(name: str, *arguments: Any, result: _Text | None = None) -> None:
     """Calls heddle_NAME; `result` is a text that it writes, which an exception takes along."""
     errors = _Text()
     status = getattr(_library, "heddle_" + name)(*arguments, errors.handle)
     if status:
-        kind = {1: WrongResult, 3: Stopped}.get(status, Refused)
-        raise kind(str(errors).strip(), result.document() if result else None)
+        raise error_of(status)(str(errors).strip(), result.document() if result else None)
 
 
-def _bytes(text):
+def _bytes(text: Path) -> bytes:
     return os.fsencode(text)
 
 
-def _mode(functional):
+def _mode(functional: bool) -> int:
     return 1 if functional else 0
 
 
 class _Watcher:
     """Python's function as the library's. An exception in it, Ctrl-C too, stops the launch and goes on to who launched."""
 
-    def __init__(self, function):
-        self.function, self.raised = function, None
+    def __init__(self, function: Watch | None) -> None:
+        self.function = function
+        self.raised: BaseException | None = None
         self.callback = _WATCH(self.called)
 
-    def called(self, _, cycles, blocks_done, blocks, warp_instructions):
+    def called(self, _: Any, cycles: int, blocks_done: int, blocks: int, warp_instructions: int) -> int:
         try:
             go_on = self.function(cycles, blocks_done, blocks, warp_instructions) if self.function else True
             return 1 if go_on is False else 0
@@ -154,7 +159,7 @@ class _Watcher:
             self.raised = raised
             return 1
 
-    def call(self, name, *arguments, result):
+    def call(self, name: str, *arguments: Any, result: _Text) -> None:
         self.raised = None
         try:
             _call(name, *arguments, result=result)
@@ -164,63 +169,64 @@ class _Watcher:
             raise
 
 
-def version():
+def version() -> str:
     """Version of the library, "0.1.0"."""
     return _library.heddle_version().decode()
 
 
-def machines():
+def machines() -> list[str]:
     """Names of the shipped machines."""
     text = _Text()
     _call("machine_names", text.handle)
     return str(text).split()
 
 
-def mechanisms():
+def mechanisms() -> list[str]:
     """Names of the divergence mechanisms, values of the key divergence.mechanism."""
     text = _Text()
     _call("mechanism_names", text.handle)
     return str(text).split()
 
 
-def load_plugin(path):
+def load_plugin(path: Path) -> None:
     """Divergence mechanisms, schedulers, predictors and replacement policies of a shared library: machines opened later know
-    them by name."""
-    _call("plugin_load", os.fsencode(path))
+    them by name, those of the program too."""
+    _call("plugin_load", _bytes(path))
+    if os.path.abspath(path) not in plugins:
+        plugins.append(os.path.abspath(path))
 
 
 class Machine:
     """The parameters of a GPU: a shipped machine by name, or a configuration file; None: the default. `settings` are keys and
     their values."""
 
-    def __init__(self, gpu=None, settings=None):
-        self._handle = None
+    def __init__(self, gpu: Path | None = None, settings: Settings | None = None) -> None:
+        self._handle: c_void_p | None = None
         handle = c_void_p()
         _call("machine_open", None if gpu is None else _bytes(gpu), byref(handle))
         self._handle = handle
         for key, value in (settings or {}).items():
             self.set(key, value)
 
-    def __del__(self):
+    def __del__(self) -> None:
         if self._handle:
             _library.heddle_machine_close(self._handle)
 
-    def set(self, key, value):
-        """Devices that are open stay as they are."""
-        value = str(value).lower() if isinstance(value, bool) else value
-        _call("machine_set", self._handle, _bytes(f"{key}={value}"))
+    def set(self, key: str, value: Any) -> None:
+        """Gives a key of the machine a value; devices that are open stay as they are."""
+        _call("machine_set", self._handle, _bytes(setting(key, value)))
 
-    def check(self, functional=False):
+    def check(self, functional: bool = False) -> None:
         """Raises Refused unless launches of this mode can run on it."""
         _call("machine_check", self._handle, _mode(functional))
 
-    def keys(self):
+    def keys(self) -> dict[str, dict[str, Any]]:
         """All keys: {key: {value, unit, origin, accepts, help}}."""
         text = _Text()
         _call("machine_keys", self._handle, text.handle)
         return text.document()
 
-    def run_file(self, path, functional=False, seed=1, watch=None):
+    def run_file(self, path: Path, functional: bool = False, seed: int = 1, watch: Watch | None = None) -> Document:
         """Runs a launch file as `heddle run -o` does: the result file as a dictionary. A WrongResult or Stopped has it as its
         `result`. `watch(cycles, blocks_done, blocks, warp_instructions)` looks on in time; False stops the run."""
         text, watcher = _Text(), _Watcher(watch)
@@ -228,19 +234,18 @@ class Machine:
                      result=text)
         return text.document()
 
-
-    def check_file(self, path, kinds=None, limit=100, seed=1):
+    def check_file(self, path: Path, kinds: str | Iterable[str] | None = None, limit: int = 100, seed: int = 1) -> Document:
         """What `heddle check -o` writes of a launch file: a dictionary, whose "wrong" says whether there is an error among its "findings".
         `kinds` are some of "memory", "uninitialised", "race", "barrier"; None: all."""
         text = _Text()
         return _findings(text, "check_file", self._handle, _bytes(path), _kinds(kinds), limit, seed, text.handle)
 
 
-def _kinds(kinds):
+def _kinds(kinds: str | Iterable[str] | None) -> bytes | None:
     return None if kinds is None else _bytes(kinds if isinstance(kinds, str) else ",".join(kinds))
 
 
-def _findings(text, name, *arguments):
+def _findings(text: _Text, name: str, *arguments: Any) -> Document:
     """An error that a check finds is what was asked for, and no exception."""
     try:
         _call(name, *arguments, result=text)
@@ -249,53 +254,12 @@ def _findings(text, name, *arguments):
     return text.document()
 
 
-def _flat(document, before=""):
-    """Numbers and texts of a dictionary and of those in it, by names such as memory.l1.accesses; lists are left out."""
-    out = {}
-    for name, value in document.items():
-        if isinstance(value, dict):
-            out.update(_flat(value, f"{before}{name}."))
-        elif not isinstance(value, list):
-            out[before + name] = value
-    return out
-
-
-class Runs(list):
-    """Runs as a table: a dictionary for each, with the machine, the keys that were set and the totals of the result file. `results` has the
-    documents. `pandas.DataFrame(runs)` and `csv.DictWriter` take it, and lines(), as they are."""
-
-    def __init__(self, axes: "list[dict]", results: "list[dict]") -> None:
-        super().__init__({**axis, **_flat(result["total"])} for axis, result in zip(axes, results))
-        self.axes, self.results = axes, results
-
-    def lines(self) -> "list[dict]":
-        """A row for each source line of each run."""
-        return [{**axis, **_flat(line)} for axis, result in zip(self.axes, self.results) for line in result["total"]["lines"]]
-
-
-def run(launch: "str | os.PathLike", gpu: "str | list[str]" = "gtx480", settings: "dict | None" = None, functional: bool = False, seed: int = 1) -> Runs:
-    """Runs a launch file on machines: every combination of `gpu` and of the values in `settings`, a list where a key has several, the last
-    changing fastest.
-
-        runs = heddle.run("examples/collatz.yaml", "fung-8800", {"divergence.mechanism": ["pdom", "dwf", "tbc"]})
-        pandas.DataFrame(runs)[["divergence.mechanism", "cycles", "simd_efficiency"]]
-    """
-    columns = {"gpu": gpu, **(settings or {})}
-    lists = [list(values) if isinstance(values, (list, tuple, range)) else [values] for values in columns.values()]
-    axes = [dict(zip(columns, values)) for values in itertools.product(*lists)]
-    results = []
-    for axis in axes:
-        keys = {key: value for key, value in axis.items() if key != "gpu"}
-        results.append(Machine(axis["gpu"], keys).run_file(launch, functional=functional, seed=seed))
-    return Runs(axes, results)
-
-
 class Device:
     """A simulated GPU as the machine says now. `watch(cycles, blocks_done, blocks, warp_instructions)` looks on while launches run
     in time; False stops them. Close it, or use it in a `with`."""
 
-    def __init__(self, machine=None, watch=None):
-        self._handle = None
+    def __init__(self, machine: Machine | None = None, watch: Watch | None = None) -> None:
+        self._handle: c_void_p | None = None
         machine = Machine() if machine is None else machine
         handle = c_void_p()
         _call("device_open", machine._handle, byref(handle))
@@ -303,61 +267,61 @@ class Device:
         self._watcher = _Watcher(watch)
         _call("device_watch", handle, self._watcher.callback, None)
 
-    def __enter__(self):
+    def __enter__(self) -> Device:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __del__(self):
+    def __del__(self) -> None:
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         """Ends the device with its modules and buffers, which then refuse everything."""
         if self._handle:
             _library.heddle_device_close(self._handle)
             self._handle = None
 
-    def _open(self):
+    def _open(self) -> c_void_p:
         if not self._handle:
             raise Refused("the device is closed")
         return self._handle
 
-    def file(self, path, options=()):
+    def file(self, path: Path, options: Sequence[str] = ()) -> Module:
         """Kernels of a file: .cl, .cu, .ptx, .sass, .cubin or .fatbin. `options` are words for the compiler, such as "-DN=4"."""
         return self._module("module_from_file", _bytes(path), options=options)
 
-    def source(self, name, text, options=()):
-        """The same from text; the ending of `name` says what it is."""
+    def source(self, name: str, text: str, options: Sequence[str] = ()) -> Module:
+        """Kernels of a text, as those of a file; the ending of `name` says what it is."""
         return self._module("module_from_text", _bytes(name), text.encode(), options=options)
 
-    def _module(self, function, *arguments, options):
+    def _module(self, function: str, *arguments: Any, options: Sequence[str]) -> Module:
         words = (c_char_p * (len(options) + 1))(*map(_bytes, options), None)
         handle = c_void_p()
         _call(function, self._open(), *arguments, words, byref(handle))
         return Module(self, handle)
 
-    def buffer(self, data, name=None):
+    def buffer(self, data: Any, name: str | None = None) -> Buffer:
         """Memory of the device: a copy of data with the buffer protocol, or so many bytes of zeros."""
         return Buffer(self, data, name)
 
-    def result(self, functional=False):
+    def result(self, functional: bool = False) -> Document:
         """The launches of this mode so far, as the result file of docs/result-files.md: a dictionary."""
         text = _Text()
         _call("device_result", self._open(), _mode(functional), text.handle)
         return text.document()
 
-    def check(self, kinds=None, limit=100):
+    def check(self, kinds: str | Iterable[str] | None = None, limit: int = 100) -> None:
         """From now on launches without time are watched for what is wrong with their kernels (docs/check.md); findings() says what was found.
         `kinds` and `limit` are those of Machine.check_file."""
         _call("device_check", self._open(), _kinds(kinds), limit)
 
-    def findings(self):
+    def findings(self) -> Document:
         """What was found since check(): the document of `heddle check -o` as a dictionary."""
         text = _Text()
         return _findings(text, "device_findings", self._open(), text.handle)
 
-    def forget(self):
+    def forget(self) -> None:
         """Results begin anew; memory, caches and modules stay as they are."""
         _call("device_forget", self._open())
 
@@ -365,55 +329,56 @@ class Device:
 class Local:
     """An argument that is local memory of a block, so many bytes."""
 
-    def __init__(self, size):
+    def __init__(self, size: int) -> None:
         self.size = size
 
 
 class Module:
     """Kernels on a device, made by Device.file and Device.source."""
 
-    def __init__(self, device, handle):
+    def __init__(self, device: Device, handle: c_void_p) -> None:
         self._device, self._handle = device, handle
 
-    def kernels(self):
+    def kernels(self) -> list[str]:
         """Signatures of its kernels."""
         self._device._open()
         text = _Text()
         _call("module_kernels", self._handle, text.handle)
         return str(text).splitlines()
 
-    def launch(self, kernel, grid, block, args=(), functional=False, shared=0):
+    def launch(self, kernel: str, grid: int | Iterable[int], block: int | Iterable[int], args: Sequence[Any] = (), functional: bool = False,
+               shared: int = 0) -> Document:
         """Runs a kernel on `grid` blocks of `block` threads, numbers or up to three of them, and returns what it did: the launch's
         entry of the result. Arguments are buffers (None: a null pointer), numbers, Local(bytes), and anything with the buffer
         protocol that is passed as it is: ctypes and struct values. `shared` bytes are CUDA's extern __shared__."""
         self._device._open()
-        grid, block = _sizes("grid", grid), _sizes("block", block)
-        dimensions = max(len(grid), len(block))
+        blocks, threads = _sizes("grid", grid), _sizes("block", block)
+        dimensions = max(len(blocks), len(threads))
         handle = c_void_p()
         _call("kernel_find", self._handle, _bytes(kernel), byref(handle))
         if len(args) != _library.heddle_kernel_arguments(handle):
-            raise Refused(f"{kernel} takes {_library.heddle_kernel_arguments(handle)} arguments, but {len(args)} are given")
+            raise Refused(f"{kernel} takes {_library.heddle_kernel_arguments(handle)} arguments, not {len(args)}")
         for index, value in enumerate(args):
             _set_argument(handle, index, value)
         _call("kernel_set_shared", handle, shared)
         text = _Text()
-        self._device._watcher.call("kernel_launch", handle, dimensions, _padded(grid, dimensions), _padded(block, dimensions),
+        self._device._watcher.call("kernel_launch", handle, dimensions, _padded(blocks, dimensions), _padded(threads, dimensions),
                                    _mode(functional), text.handle, result=text)
         return text.document()
 
 
-def _sizes(what, sizes):
-    sizes = tuple(map(operator.index, sizes)) if hasattr(sizes, "__iter__") else (operator.index(sizes),)
-    if not all(0 < size < 1 << 32 for size in sizes):
-        raise Refused(f"{what}: sizes are at least 1 and below 2**32, not {sizes}")
-    return sizes
+def _sizes(what: str, sizes: int | Iterable[int]) -> tuple[int, ...]:
+    numbers = tuple(map(operator.index, sizes)) if isinstance(sizes, Iterable) else (operator.index(sizes),)
+    if not all(0 < size < 1 << 32 for size in numbers):
+        raise Refused(f"{what}: sizes are at least 1 and below 2**32, not {numbers}")
+    return numbers
 
 
-def _padded(sizes, dimensions):
+def _padded(sizes: tuple[int, ...], dimensions: int) -> Any:
     return (c_uint32 * dimensions)(*sizes, *[1] * (dimensions - len(sizes)))
 
 
-def _set_argument(kernel, index, value):
+def _set_argument(kernel: c_void_p, index: int, value: Any) -> None:
     if value is None or isinstance(value, Buffer):
         _call("kernel_set_buffer", kernel, index, None if value is None else value._open(), 0)
     elif isinstance(value, Local):
@@ -434,7 +399,7 @@ def _set_argument(kernel, index, value):
         _set_bytes(kernel, index, value)
 
 
-def _set_bytes(kernel, index, value):
+def _set_bytes(kernel: c_void_p, index: int, value: Any) -> None:
     try:
         data = bytes(memoryview(value))
     except TypeError:
@@ -445,8 +410,9 @@ def _set_bytes(kernel, index, value):
 class Buffer:
     """Memory of a device, made by Device.buffer."""
 
-    def __init__(self, device, data, name=None):
-        self._device, self._handle = device, None
+    def __init__(self, device: Device, data: Any, name: str | None = None) -> None:
+        self._device = device
+        self._handle: c_void_p | None = None
         is_size = isinstance(data, int)
         size = data if is_size else memoryview(data).nbytes
         if not 0 <= size < 1 << 64:
@@ -457,14 +423,14 @@ class Buffer:
         if not is_size:
             self.write(data)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return _library.heddle_buffer_bytes(self._open())
 
-    def _open(self):
+    def _open(self) -> c_void_p | None:
         self._device._open()
         return self._handle
 
-    def write(self, data, offset=0):
+    def write(self, data: Any, offset: int = 0) -> None:
         """Puts data with the buffer protocol into it, from byte `offset` on."""
         view = memoryview(data)
         data = view if view.c_contiguous and not view.readonly else view.tobytes()
@@ -472,14 +438,14 @@ class Buffer:
         at = (ctypes.c_char * size).from_buffer(data) if isinstance(data, memoryview) else data
         _call("buffer_write", self._open(), offset, ctypes.cast(at, c_void_p), size)
 
-    def read(self, offset=0, size=None):
+    def read(self, offset: int = 0, size: int | None = None) -> bytes:
         """`size` of its bytes, to its end unless given."""
         size = max(len(self) - offset, 0) if size is None else size
         data = bytearray(size)
         self.read_into(data, offset)
         return bytes(data)
 
-    def read_into(self, target, offset=0):
+    def read_into(self, target: Any, offset: int = 0) -> None:
         """Fills a writable object with the buffer protocol, such as a NumPy array."""
         view = memoryview(target)
         if view.readonly or not view.c_contiguous:
@@ -487,10 +453,10 @@ class Buffer:
         at = (ctypes.c_char * view.nbytes).from_buffer(view)
         _call("buffer_read", self._open(), offset, ctypes.cast(at, c_void_p), view.nbytes)
 
-    def array(self, typecode):
+    def array(self, typecode: str) -> Array:
         """All of it as an array.array: "f" floats, "i" ints, ..."""
-        return array.array(typecode, self.read())
+        return Array(typecode, self.read())
 
-    def free(self):
+    def free(self) -> None:
         """Gives the memory back; the buffer then refuses everything."""
         _library.heddle_buffer_free(self._open())
