@@ -45,11 +45,14 @@ bool live_is_folder(const char *folder) {
 
 /* ---- opening ---- */
 
+/* A socket gets its name when it takes connections: who finds one that refuses takes it for one that a killed run left. */
 static bool open_in(struct live *live, const char *folder) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const int length =
-        snprintf(address.sun_path, sizeof address.sun_path, "%s/%ld" LIVE_ENDING, folder, (long)getpid());
-    if (length >= (int)sizeof address.sun_path)
+    char path[sizeof address.sun_path];
+    const long pid = (long)getpid();
+    const int length = snprintf(path, sizeof path, "%s/%ld" LIVE_ENDING, folder, pid);
+    const int before = snprintf(address.sun_path, sizeof path, "%s/%ld.begins", folder, pid);
+    if (length >= (int)sizeof path || before >= (int)sizeof path)
         return false;
     mkdir(folder, 0700);
     if (!live_is_folder(folder))
@@ -59,12 +62,13 @@ static bool open_in(struct live *live, const char *folder) {
         return false;
     unlink(address.sun_path); /* of a process that had our number */
     if (bind(fd, (const struct sockaddr *)&address, sizeof address) != 0 || chmod(address.sun_path, 0600) != 0 ||
-        listen(fd, LIVE_CLIENTS) != 0) {
+        listen(fd, LIVE_CLIENTS) != 0 || rename(address.sun_path, path) != 0) {
+        unlink(address.sun_path);
         close(fd);
         return false;
     }
     live->listener = fd;
-    memcpy(live->path, address.sun_path, sizeof live->path);
+    memcpy(live->path, path, sizeof live->path);
     return true;
 }
 

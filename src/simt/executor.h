@@ -37,13 +37,16 @@ struct executed {
 
 /* Do the lanes go on at different places? */
 static inline bool executed_diverges(const struct executed *executed) {
-    bool parts = executed->flow == FLOW_BRANCH && executed->taken && executed->taken != executed->lanes;
-    if (executed->flow == FLOW_MULTI || executed->flow == FLOW_CALL) {
-        const uint32_t next = executed->next[bits_first(executed->taken)];
-        for (BITS_EACH(lane, executed->taken))
-            parts |= executed->next[lane] != next;
+    const enum flow flow = executed->flow;
+    const bool jumps = flow == FLOW_BRANCH || flow == FLOW_CALL;
+    bool diverges = jumps && executed->taken && executed->taken != executed->lanes;
+    if (flow == FLOW_MULTI || flow == FLOW_CALL) {
+        const uint32_t moving = flow == FLOW_MULTI ? executed->lanes : executed->taken;
+        const uint32_t next = executed->next[bits_first(moving)];
+        for (BITS_EACH(lane, moving))
+            diverges |= executed->next[lane] != next;
     }
-    return parts;
+    return diverges;
 }
 
 /* What one issue asked of memory, for whoever models when. */

@@ -84,11 +84,12 @@ static bool flow_is_sound(const struct module *module, const struct inst *inst, 
     case FLOW_MULTI:
     case FLOW_CALL:
     case FLOW_RETURN:
+        sound &= executed->taken || executed->flow == FLOW_MULTI;
         for (BITS_EACH(lane, executed->flow == FLOW_MULTI ? executed->lanes : executed->taken))
             sound &= executed->next[lane] < module->code_count;
         return sound && inst_is_control(inst);
     case FLOW_EXIT: return sound && inst_is_control(inst);
-    case FLOW_BARRIER: return sound && inst->op == OP_BAR && executed->barrier < BARRIERS;
+    case FLOW_BARRIER: return sound && inst->op == OP_BAR && executed->taken && executed->barrier < BARRIERS;
     default: return false;
     }
 }

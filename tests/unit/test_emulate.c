@@ -237,6 +237,28 @@ static void a_branch_to_the_end_is_a_branch_elsewhere(void **state) {
     finish(&f);
 }
 
+/* Of a branch with a table and of a call, whose guards hold for the first `taken` of 32 lanes. */
+static void lanes_that_a_guard_leaves_behind_diverge(void **state) {
+    (void)state;
+    static const char *const codes[] = {
+        KERNEL("", "ld.global.u32 %r3, [%rd1];\nsetp.lt.u32 %p1, %r1, %r3;\nts: .branchtargets A, B;\n"
+                   "mov.u32 %r5, 1;\n@%p1 brx.idx %r5, ts;\nA: add.u32 %r4, %r4, 1;\nB: ret;"),
+        ".visible .func f()\n{\nret;\n}\n" KERNEL(
+            "", "ld.global.u32 %r3, [%rd1];\nsetp.lt.u32 %p1, %r1, %r3;\n@%p1 call f;\nret;")};
+    static const unsigned taken[] = {0, 1, 31, 32};
+    for (unsigned code = 0; code < 2; code++)
+        for (unsigned i = 0; i < 4; i++)
+            for (unsigned in_time = 0; in_time < 2; in_time++) {
+                struct fixture f;
+                open_machine(&f, "sm.count: 1\n");
+                load(&f, codes[code]);
+                f.memory[0] = taken[i];
+                assert_int_equal(launch(&f, 1, 32, in_time), STATUS_OK);
+                assert_int_equal(f.result.stats.divergent_branches, taken[i] % 32 != 0);
+                finish(&f);
+            }
+}
+
 /* A smaller warp issues more, and computes the same. */
 static void warp_size_changes_issues_not_results(void **state) {
     (void)state;
@@ -310,6 +332,7 @@ int main(void) {
         cmocka_unit_test(lanes_that_return_early_hold_up_nobody),
         cmocka_unit_test(lanes_meet_behind_an_early_return),
         cmocka_unit_test(a_branch_to_the_end_is_a_branch_elsewhere),
+        cmocka_unit_test(lanes_that_a_guard_leaves_behind_diverge),
         cmocka_unit_test(warp_size_changes_issues_not_results),
         cmocka_unit_test(shares_that_end_at_a_barrier_do_not_pass_it),
         cmocka_unit_test(unknown_mechanism_lists_the_known_ones),
