@@ -214,8 +214,8 @@ static void draw_legend(struct picture *picture, unsigned width) {
                       arena_printf(out->arena, "a colour for each warp, again after %d", PLOT_COLOURS));
     plot_add(out, "<path class=\"mark\" d=\"M%d %.1fv5l-3 4m3-4l3 4\"/>\n", MARGIN + 3, top + 11);
     plot_add_text(out, MARGIN + 13, top + 19, "", "lanes diverge");
-    plot_add(out, "<path class=\"mark\" d=\"M%d %.1fl3 4v5m3-9l-3 4\"/>\n", MARGIN + 90, top + 11);
-    plot_add_text(out, MARGIN + 103, top + 19, "", "threads issue together that issued apart before");
+    plot_add(out, "<path class=\"mark\" d=\"M%d %.1fl3 4v5m3-9l-3 4\"/>\n", MARGIN + 108, top + 11);
+    plot_add_text(out, MARGIN + 121, top + 19, "", "threads issue together that issued apart before");
 }
 
 /* The picture in words, for those who do not see it. */
@@ -239,12 +239,13 @@ enum status step_svg(struct step_view *view, const char *path, struct report *re
                              picture.text_width + 1 + picture.line_width;
     unsigned width = LEFT + LANE * picture.warp_size + MARKS + LETTER * letters + MARGIN;
     grow(&width, 2 * MARGIN + 8 * strlen(view->title));
-    plot_add_head(out, width, down(view->steps->count) + (double)BOTTOM);
-    plot_add(out, "<style>\ntext{font:10px ui-monospace,monospace;white-space:pre}\n.heading{font:600 13px "
-                  "system-ui,sans-serif}\n.dim{opacity:.7}\n.cells{stroke-width:.8}\n.off{stroke:#ececec;fill:none}\n");
-    plot_add(out, ".gap{stroke:#fff;stroke-width:.15}\n.quarter{stroke-width:.3}\n"
-                  ".mark{stroke:#333;stroke-width:1.3;fill:none}\n@media (prefers-color-scheme:dark){\n"
-                  ".off{stroke:#282b31}\n.gap{stroke:#16181c}\n.mark{stroke:#ddd}\n}\n</style>\n");
+    plot_add_head(out, "heddle-steps", width, down(view->steps->count) + (double)BOTTOM);
+    plot_add_style(out, "heddle-steps",
+                   "text{font:10px ui-monospace,monospace;white-space:pre}.heading{font:600 13px system-ui,sans-serif}"
+                   ".dim{opacity:.7}.cells{stroke-width:.8}.off{stroke:#ececec;fill:none}"
+                   ".gap{stroke:#fff;stroke-width:.15}.quarter{stroke-width:.3}"
+                   ".mark{stroke:#333;stroke-width:1.3;fill:none}",
+                   ".off{stroke:#282b31}.gap{stroke:#16181c}.mark{stroke:#ddd}");
     describe(&picture);
     plot_add_text(out, MARGIN, 22, "class=\"heading\"", view->title);
     draw_cells(&picture);

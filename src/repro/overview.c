@@ -174,13 +174,13 @@ char *overview_svg(const struct experiment *experiments, unsigned count, struct 
     for (unsigned i = 0; i < count; i++)
         if (is_shown(&experiments[i]))
             height += is_repeated(experiments, i) ? ROW : ROW + GROUP;
-    plot_add_head(&out, WIDTH, height);
-    plot_add(&out,
-             "<style>\n.faint{fill:#666}\n.band{fill:#0072b2;fill-opacity:.13}\n.in{fill:#0072b2}\n.out{fill:#d55e00}\n"
-             ".small{fill-opacity:.5}\n.ring{fill:none;stroke:#d55e00;stroke-width:1.8}\n"
-             ".tick{fill:none;stroke:#fff;stroke-width:2}\n@media (prefers-color-scheme:dark){.faint{fill:#a4a7ad}\n"
-             ".band{fill:#56b4e9;fill-opacity:.2}.in{fill:#56b4e9}.out{fill:#ff8c42}.ring{stroke:#ff8c42}"
-             ".tick{stroke:#16181c}}\n</style>\n");
+    plot_add_head(&out, "heddle-overview", WIDTH, height);
+    plot_add_style(&out, "heddle-overview",
+                   ".faint{fill:#666}.band{fill:#0072b2;fill-opacity:.13}.in{fill:#0072b2}.out{fill:#d55e00}"
+                   ".small{fill-opacity:.5}.ring{fill:none;stroke:#d55e00;stroke-width:1.8}"
+                   ".tick{fill:none;stroke:#fff;stroke-width:2}",
+                   ".faint{fill:#a4a7ad}.band{fill:#56b4e9;fill-opacity:.2}.in{fill:#56b4e9}.out{fill:#ff8c42}"
+                   ".ring{stroke:#ff8c42}.tick{stroke:#16181c}");
     draw_heading(&out);
     draw_counts(&out, experiments, count);
     for (unsigned first = 0; first < count; first++) {

@@ -113,7 +113,7 @@ char *survey_map_svg(const struct survey_fields *fields, const char *title, stru
     map.names = slanted * 0.87 + 10;
     map.width = map.left + FIELD_WIDTH * (double)map.columns.count + slanted / 2 + MARGIN;
     map.height = HEADING + panel_height(&map) * map.panels.count;
-    plot_add_head(&map.out, (unsigned)map.width, map.height);
+    plot_add_head(&map.out, "heddle-survey", (unsigned)map.width, map.height);
     plot_add_text(&map.out, MARGIN, 24, "class=\"heading\"", title);
     draw_legend(&map, 46);
     for (unsigned p = 0; p < map.panels.count; p++)

@@ -188,7 +188,7 @@ char *plot_svg(const struct plot *plot, struct arena *arena, size_t *length) {
     struct axis x = axis_make(range.x_low, range.x_high, 8);
     x.high = range.x_high > x.low ? range.x_high : x.high; /* the axis ends with the data, not with a round number */
     x.pixel = LEFT, x.pixels = FRAME_WIDTH;
-    plot_add_head(&out, WIDTH, height);
+    plot_add_head(&out, "heddle-plot", WIDTH, height);
     plot_add_text(&out, LEFT, 24, "class=\"heading\"", plot->title);
     legend(&out, plot, legend_y);
     double top = first;

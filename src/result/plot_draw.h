@@ -20,7 +20,10 @@ __attribute__((format(printf, 2, 3))) void plot_add(struct plot_text *out, const
 void plot_add_escaped(struct plot_text *out, const char *text);
 /* A <text> element with any text in it. */
 void plot_add_text(struct plot_text *out, double x, double y, const char *attributes, const char *text);
-/* The beginning: sizes, classes and the ground. Classes `bar`, `line` and `outline` with c0 to c11 have the colours. */
-void plot_add_head(struct plot_text *out, unsigned width, double height);
+/* The beginning of a picture of a kind: sizes, classes and the ground. Classes `bar`, `line` and `outline` with c0 to c11 have the colours. */
+void plot_add_head(struct plot_text *out, const char *kind, unsigned width, double height);
+/* Further rules, each `selector{...}` without commas in the selector; those of `dark` hold on a dark ground. They concern pictures of the
+ * kind alone, so that a page may have pictures of several kinds in it. */
+void plot_add_style(struct plot_text *out, const char *kind, const char *light, const char *dark);
 
 #endif

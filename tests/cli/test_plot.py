@@ -2,6 +2,7 @@
 """heddle plot: the SVG says what the result files do. Arguments: the program, the source folder."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,17 @@ class Plot(unittest.TestCase):
         texts = [text.text for text in self.draw("--names", "a<b,\"c&d\"", "--title", "x < y").iter(SVG + "text")]
         for text in ("a<b", "\"c&d\"", "x < y"):
             self.assertIn(text, texts)
+
+    def test_pictures_of_several_kinds_fit_into_one_page(self):
+        """Every rule concerns pictures of its kind alone."""
+        subprocess.run([HEDDLE, "step", LAUNCH, "--limit", "9", "--svg", "s.svg"], cwd=self.folder.name, check=True, capture_output=True)
+        step = xml.etree.ElementTree.parse(os.path.join(self.folder.name, "s.svg")).getroot()
+        for root, kind in ((self.draw(), "heddle-plot"), (step, "heddle-steps")):
+            self.assertEqual(root.get("class"), kind)
+            rules = [rule for style in root.iter(SVG + "style") for rule in re.findall(r"^([^{}@\n]+)\{", style.text, re.M)]
+            self.assertGreater(len(rules), 20)
+            for rule in rules:
+                self.assertTrue(rule.startswith(f".{kind} ") and "," not in rule, rule)
 
     def test_what_is_not_there_is_refused_by_name(self):
         done = self.plot("--values", "threads_unfinishd")
