@@ -32,6 +32,15 @@ enum status arguments_number(const struct arguments *arguments, const char *opti
     return STATUS_OK;
 }
 
+enum status arguments_count(const struct arguments *arguments, const char *option, uint64_t fallback, uint64_t max,
+                            uint64_t *out, struct report *report) {
+    const enum status status = arguments_number(arguments, option, fallback, max, out, report);
+    if (!status && !*out)
+        return report_add(report, STATUS_INVALID, "--%s takes a whole number from 1 to %llu, not 0", option,
+                          (unsigned long long)max);
+    return status;
+}
+
 const char *command_operands(const struct command *command, struct arena *arena) {
     const char *all = command->operands ? command->operands : "";
     for (const struct verb *verb = command->verbs; verb && verb->name; verb++)

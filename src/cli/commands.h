@@ -75,6 +75,9 @@ bool arguments_has(const struct arguments *arguments, const char *option);
 /* The option's value as a number up to max. STATUS_INVALID with a message when it is none. */
 enum status arguments_number(const struct arguments *arguments, const char *option, uint64_t fallback, uint64_t max,
                              uint64_t *out, struct report *report);
+/* The same of something that there is at least one of. */
+enum status arguments_count(const struct arguments *arguments, const char *option, uint64_t fallback, uint64_t max,
+                            uint64_t *out, struct report *report);
 
 /* What stands behind the command's name: "list | run NAME...". */
 const char *command_operands(const struct command *command, struct arena *arena);

@@ -67,7 +67,7 @@ static int oracle_main(struct arguments *arguments) {
     struct run run = {0};
     const struct run_options run_options = {.seed = 1, .files = &file_access_host};
     uint64_t threads;
-    enum status status = arguments_number(arguments, "threads", ORACLE_THREADS, 65536, &threads, &report);
+    enum status status = arguments_count(arguments, "threads", ORACLE_THREADS, 65536, &threads, &report);
     if (!status)
         status = arguments_launch_file(arguments, &file, &report);
     if (!status)

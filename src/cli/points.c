@@ -189,11 +189,9 @@ static enum status read_backend(struct arguments *arguments, struct backend *out
     const char *name = arguments_value(arguments, "backend");
     uint64_t jobs = 0, task_seconds = 0;
     *out = (struct backend){.is_slurm = name && strcmp(name, "slurm") == 0};
-    enum status status = arguments_number(arguments, "jobs", team_processors(), 4096, &jobs, report);
+    enum status status = arguments_count(arguments, "jobs", team_processors(), 4096, &jobs, report);
     if (!status)
         status = arguments_number(arguments, "task-seconds", 300, 1000000, &task_seconds, report);
-    if (!status && !jobs)
-        status = report_add(report, STATUS_INVALID, "--jobs takes a number from 1 on, not 0");
     if (!status && name && !out->is_slurm && strcmp(name, "local") != 0)
         status = report_add(report, STATUS_INVALID, "--backend takes local or slurm, not '%s'", name);
     for (unsigned i = 0; !status && !out->is_slurm && i < sizeof only_slurm / sizeof *only_slurm; i++)

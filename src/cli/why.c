@@ -33,7 +33,7 @@ static int why_main(struct arguments *arguments) {
     const bool quiet = arguments_has(arguments, "quiet") || (output && strcmp(output, "-") == 0);
     struct why_session session = {arguments, !quiet && isatty(STDERR_FILENO)};
     uint64_t threads, lines, seed;
-    enum status status = arguments_number(arguments, "threads", team_processors(), 4096, &threads, &report);
+    enum status status = arguments_count(arguments, "threads", team_processors(), 4096, &threads, &report);
     if (!status)
         status = arguments_number(arguments, "lines", 3, 1000000, &lines, &report);
     if (!status)

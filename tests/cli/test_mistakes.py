@@ -47,6 +47,9 @@ MISTAKES = [
     ("report launch.yaml", "not a result file: '[' or '{' expected near"),
     ("report launch.yaml", "; 'heddle run LAUNCH -o FILE.json' writes one"),
     ("compare result.json", "heddle compare takes 2 to 8 results, not 1"),
+    ("oracle launch.yaml --threads 0", "--threads takes a whole number from 1 to 65536, not 0"),
+    ("why launch.yaml --threads 0", "--threads takes a whole number from 1 to 4096, not 0"),
+    ("sweep run sweep.yaml --jobs 0", "--jobs takes a whole number from 1 to 4096, not 0"),
     ("repro XX", "there is no experiment 'XX'; 'heddle repro --list' names them"),
 ]
 # Of a launch file: what is changed, and what is said then.
