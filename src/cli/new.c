@@ -27,13 +27,26 @@ static const struct verb verbs[] = {
 
 /* What a plug-in of each kind begins as, a file of examples/plugin, and how a machine gets it; in the order of verbs. */
 static const struct {
-    const char *example, *option;
+    const char *example, *option, *key;
 } kinds[] = {
-    {"minpc", "--divergence "},
-    {"youngest", "--set sm.scheduler="},
-    {"onebit", "--set sm.predictor="},
-    {"mru", "--set l1.replacement="},
+    {"minpc", "--divergence ", "divergence.mechanism"},
+    {"youngest", "--set sm.scheduler=", "sm.scheduler"},
+    {"onebit", "--set sm.predictor=", "sm.predictor"},
+    {"mru", "--set l1.replacement=", "l1.replacement"},
 };
+
+/* Is there a part of that kind and name? Then a machine can have it. */
+static bool is_taken(struct arena *arena, const char *key, const char *name) {
+    struct machine machine = {0};
+    struct report report = {0};
+    const char *setting = arena_printf(arena, "%s=%s", key, name);
+    const bool taken = machine_open(&machine, NULL, &report) == STATUS_OK &&
+                       machine_set(&machine, setting, "new", &report) == STATUS_OK &&
+                       machine_check(&machine, &report) == STATUS_OK;
+    machine_close(&machine);
+    report_free(&report);
+    return taken;
+}
 
 /* The example under another name. Where C needs an identifier, '-' becomes '_'. */
 static const char *renamed(struct arena *arena, const char *text, const char *old, const char *name) {
@@ -98,6 +111,10 @@ static int new_main(struct arguments *arguments) {
                 "'%s' cannot be a name: begin with a letter from a to z; then letters, digits and '-' may follow",
                 name),
             &report);
+    if (is_taken(&arguments->arena, kinds[kind].key, name))
+        return finish(report_add(&report, STATUS_INVALID, "there is a %s '%s' already; choose another name",
+                                 verbs[kind].name, name),
+                      &report);
     const enum status status = write_folder(arguments, kind, folder, &report);
     if (!status)
         print(stdout,
