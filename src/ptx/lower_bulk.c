@@ -82,59 +82,52 @@ bool lower_bulk(struct parser *parser, struct statement *statement, struct inst_
 
 /* ---- what changes shared memory of the cluster, and tells a barrier there ---- */
 
-static const struct reduction {
-    const char *text, *types; /* types: those that PTX has it of */
+/* Types: those that PTX has it of, and those whose denormals are said to be kept. */
+struct reduction {
+    const char *text, *types, *kept;
     enum atom atom;
-} reductions[] = {{".add", ".u32.s32.u64.s64", ATOM_ADD},
-                  {".min", ".u32.s32", ATOM_MIN},
-                  {".max", ".u32.s32", ATOM_MAX},
-                  {".inc", ".u32", ATOM_INC},
-                  {".dec", ".u32", ATOM_DEC},
-                  {".and", ".b32", ATOM_AND},
-                  {".or", ".b32", ATOM_OR},
-                  {".xor", ".b32", ATOM_XOR}};
+};
+enum { REDUCTIONS = 8 };
+
+/* red.async: of values in registers. */
+static const struct reduction of_values[REDUCTIONS] = {{".add", ".u32.s32.u64.s64", "", ATOM_ADD},
+                                                       {".min", ".u32.s32", "", ATOM_MIN},
+                                                       {".max", ".u32.s32", "", ATOM_MAX},
+                                                       {".inc", ".u32", "", ATOM_INC},
+                                                       {".dec", ".u32", "", ATOM_DEC},
+                                                       {".and", ".b32", "", ATOM_AND},
+                                                       {".or", ".b32", "", ATOM_OR},
+                                                       {".xor", ".b32", "", ATOM_XOR}};
+/* cp.reduce.async.bulk to shared memory of the cluster, and to global memory. */
+static const struct reduction of_shared[REDUCTIONS] = {
+    {".add", ".u32.s32.u64", "", ATOM_ADD}, {".min", ".u32.s32", "", ATOM_MIN}, {".max", ".u32.s32", "", ATOM_MAX},
+    {".inc", ".u32", "", ATOM_INC},         {".dec", ".u32", "", ATOM_DEC},     {".and", ".b32", "", ATOM_AND},
+    {".or", ".b32", "", ATOM_OR},           {".xor", ".b32", "", ATOM_XOR}};
+static const struct reduction of_global[REDUCTIONS] = {{".add", ".u32.s32.u64.f32.f64", ".f16.bf16", ATOM_ADD},
+                                                       {".min", ".u32.s32.u64.s64.f16.bf16", "", ATOM_MIN},
+                                                       {".max", ".u32.s32.u64.s64.f16.bf16", "", ATOM_MAX},
+                                                       {".inc", ".u32", "", ATOM_INC},
+                                                       {".dec", ".u32", "", ATOM_DEC},
+                                                       {".and", ".b32.b64", "", ATOM_AND},
+                                                       {".or", ".b32.b64", "", ATOM_OR},
+                                                       {".xor", ".b32.b64", "", ATOM_XOR}};
 
 /* What is done, and the type of what it is done to. */
-static bool take_reduction(struct opcode_words *words, enum atom *atom, enum type *type) {
-    static const char *const texts[] = {".u32", ".s32", ".u64", ".s64", ".b32"};
-    static const enum type types[] = {TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64, TYPE_B32};
-    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
-        if (!take(words, reductions[i].text))
-            continue;
-        const int which = take_one(words, texts, sizeof texts / sizeof *texts);
-        if (which < 0 || !strstr(reductions[i].types, texts[which]))
-            return false;
-        *atom = reductions[i].atom, *type = types[which];
-        return true;
-    }
-    return false;
-}
-
-/* Types as PTX has them of global memory; floats of 16 bits are added without a flush, which is said. */
-static bool take_global_reduction(struct opcode_words *words, enum atom *atom, enum type *type) {
-    static const struct {
-        const char *text, *types;
-        enum atom atom;
-    } all[] = {{".add", ".u32.s32.u64.f32.f64", ATOM_ADD},
-               {".min", ".u32.s32.u64.s64.f16.bf16", ATOM_MIN},
-               {".max", ".u32.s32.u64.s64.f16.bf16", ATOM_MAX},
-               {".inc", ".u32", ATOM_INC},
-               {".dec", ".u32", ATOM_DEC},
-               {".and", ".b32.b64", ATOM_AND},
-               {".or", ".b32.b64", ATOM_OR},
-               {".xor", ".b32.b64", ATOM_XOR}};
+static bool take_reduction(struct opcode_words *words, const struct reduction all[REDUCTIONS], enum atom *atom,
+                           enum type *type) {
     static const char *const texts[] = {".u32", ".s32", ".u64", ".s64", ".b32",
                                         ".b64", ".f32", ".f64", ".f16", ".bf16"};
     static const enum type types[] = {TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64, TYPE_B32,
                                       TYPE_B64, TYPE_F32, TYPE_F64, TYPE_F16, TYPE_BF16};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < REDUCTIONS; i++) {
         if (!take(words, all[i].text))
             continue;
-        const char *allowed = take(words, ".noftz") ? (all[i].atom == ATOM_ADD ? ".f16.bf16" : "") : all[i].types;
+        const char *allowed = take(words, ".noftz") ? all[i].kept : all[i].types;
         const int which = take_one(words, texts, sizeof texts / sizeof *texts);
-        const char *found = which < 0 ? NULL : strstr(allowed, texts[which]);
-        *atom = all[i].atom, *type = which < 0 ? TYPE_NONE : types[which];
-        return found != NULL;
+        if (which < 0 || !strstr(allowed, texts[which]))
+            return false;
+        *atom = all[i].atom, *type = types[which];
+        return true;
     }
     return false;
 }
@@ -150,7 +143,7 @@ static bool lower_global_reduce(struct parser *parser, struct statement *stateme
         return refuse(parser, statement, "asynchronous copies");
     const bool hints = take(words, ".L2::cache_hint");
     struct inst_build ignored = {.inst = {0}};
-    if (!take_global_reduction(words, &atom, &type) || !is_over(words))
+    if (!take_reduction(words, of_global, &atom, &type) || !is_over(words))
         return refuse(parser, statement, "asynchronous copies");
     inst->mode = MODE_BULK_STORE, inst->space = SPACE_GLOBAL;
     inst->type = TYPE_B64, inst->stype = (uint8_t)type, inst->atom = (uint8_t)atom;
@@ -171,7 +164,7 @@ bool lower_bulk_reduce(struct parser *parser, struct statement *statement, struc
     if (take(&words, ".global"))
         return lower_global_reduce(parser, statement, build, &words);
     if (!take(&words, ".shared::cluster") || !take(&words, ".shared::cta") ||
-        !take(&words, ".mbarrier::complete_tx::bytes") || !take_reduction(&words, &atom, &type) || type == TYPE_S64 ||
+        !take(&words, ".mbarrier::complete_tx::bytes") || !take_reduction(&words, of_shared, &atom, &type) ||
         !is_over(&words))
         return refuse(parser, statement, "asynchronous copies");
     inst->mode = MODE_BULK_SHARED, inst->space = SPACE_SHARED;
@@ -230,7 +223,7 @@ bool lower_async_red(struct parser *parser, struct statement *statement, struct 
     enum atom atom;
     enum type type;
     if (!take(&words, ".relaxed") || !take(&words, ".cluster") || !take_cluster(&words, &build->inst) ||
-        !take_reduction(&words, &atom, &type) || !is_over(&words))
+        !take_reduction(&words, of_values, &atom, &type) || !is_over(&words))
         return refuse(parser, statement, "asynchronous copies");
     build->inst.atom = (uint8_t)atom;
     return lower_values(parser, statement, build, type, 1);
