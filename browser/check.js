@@ -143,7 +143,7 @@ async function inChromium() {
         assert.strictEqual(await click('step'), '0', 'Step');
         assert.strictEqual(await browser.evaluate("document.getElementById('page').srcdoc"), runNative(files, STEP).files['step.html'].toString(), 'Step: the page of steps');
         await inFrame("/^issue 1 of /m.test(document.body.innerText)");
-        await inFrame("document.getElementById('parting').click() || true");
+        await inFrame("document.getElementById('divergence').click() || true");
         await inFrame("/^issue (?!1 )\\d+ of /m.test(document.body.innerText)");
         await fits('steps');
         assert.strictEqual(await click('report'), '0', 'Report');

@@ -1,5 +1,5 @@
 // Odd and even threads take turns at two tasks: with i + thread even a row of the table is summed, else a column.
-// Every warp parts in every iteration, whatever the data. Reconverging at the end of the if it does one task after
+// Every warp diverges in every iteration, whatever the data. Reconverging at the end of the if it does one task after
 // the other; if the odd threads ran one iteration ahead, all could do the same one together.
 // "heddle oracle examples/odd_even" says what that would be worth.
 #define SIDE 32

@@ -351,7 +351,7 @@ const issue = click => browser.evaluate(`${click}; Number(/issue (\\d+) of/.exec
 const control = id => issue(`document.getElementById('${id}').click()`);
 const [divergent, issues] = await browser.evaluate('[steps.flatMap((step, i) => i && step.diverged ? [i + 1] : []), steps.length]');
 expect(divergent.length > 1 && issues > divergent[1], `step.html: ${divergent.length} divergent branches of ${issues} issues`);
-expect(await control('parting') === divergent[0] && await control('parting') === divergent[1], 'step.html: next divergence');
+expect(await control('divergence') === divergent[0] && await control('divergence') === divergent[1], 'step.html: next divergence');
 expect(await browser.evaluate("/diverge/.test(document.getElementById('outcome').textContent)"), 'step.html: a divergent branch is not said');
 expect(await control('next') === divergent[1] + 1 && await control('back') === divergent[1] && await control('first') === 1, 'step.html: next, back, first');
 expect(await issue("dispatchEvent(new KeyboardEvent('keydown', {key: 'd'}))") === divergent[0], 'step.html: the key d');

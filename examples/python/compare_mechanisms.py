@@ -49,7 +49,7 @@ for mechanism, result in results.items():
     print(f"{mechanism:6} {total['cycles']:9,} {base / total['cycles']:9.2f} {total['simd_efficiency']:15.1%}")
 
 # %% [markdown]
-# Where it parts: the lines of the kernel that issue most warp instructions.
+# Where it diverges: the lines of the kernel that issue most warp instructions.
 
 # %%
 for mechanism in ("pdom", "tbc"):

@@ -23,7 +23,7 @@ enum status file_read_input(const char *path, uint64_t limit_bytes, struct arena
 enum status file_write(const char *path, const void *data, size_t bytes, struct report *report);
 /* A file that must not be there yet, on the disk when this returns. */
 bool file_create(const char *path, const void *data, size_t bytes);
-/* Adds to the end of a file, which is made when it is not there, in one write where the host does not part it. Opens and
+/* Adds to the end of a file, which is made when it is not there, in one write where the host does not split it. Opens and
  * closes it: whatever the process does to its descriptors in between does not matter. */
 bool file_append(const char *path, const void *data, size_t bytes);
 /* What is printed piece by piece into memory, to be looked at as a whole. */

@@ -39,7 +39,7 @@ const char *cost_ports(const struct cost_structure *structure, struct arena *are
 
 unsigned cost_index_bits(uint64_t count) { return count > 1 ? cost_count_bits(count - 1) : 1; }
 
-/* Twice the warp size holds every way its threads can part. Ports are ours: one update of a warp at a time. */
+/* Twice the warp size holds every way its threads can diverge. Ports are ours: one update of a warp at a time. */
 void cost_stacks(const struct cost_shape *shape, struct cost *out) {
     cost_add(out, COST_MEMORY, "stacks",
              arena_printf(out->arena, "next PC %u, reconvergence PC %u, mask %u", PC_BITS, PC_BITS, shape->warp_size),

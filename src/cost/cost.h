@@ -84,7 +84,7 @@ void cost_convergence_barriers(const struct cost_shape *shape, unsigned register
 /* Hanoi's stacks and registers, with PCs of so many bits. */
 void cost_split_stacks(const struct cost_shape *shape, unsigned registers, unsigned pc_bits, struct cost *out);
 /* A stack for each warp whose entries hold both sides of a branch, and for each side a scoreboard: of every register of the warp whether
- * it waits for a write, and whether it did when the sides parted */
+ * it waits for a write, and whether it did when the sides diverged */
 void cost_dual_paths(const struct cost_shape *shape, struct cost *out);
 /* For each warp a table of splits and one of reconvergence entries, of the sizes that were shipped, and a scoreboard of a lane mask for every
  * register of it. */

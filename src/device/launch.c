@@ -69,7 +69,7 @@ static void collect(const struct module *module, const struct exec_counts *count
             function = module_function_at(module, pc);
         if (out->threads && function)
             operations_add(stats, function, inst, out->threads);
-        if (inst_may_part(inst))
+        if (inst_may_diverge(inst))
             stats->branches += out->issues;
         if (inst->op == OP_LD || inst->op == OP_LD_SNOOP || inst->op == OP_LDMATRIX || inst->op == OP_CP_ASYNC ||
             inst->op == OP_TEX || inst->op == OP_SULD || inst->op == OP_TILE_LOAD ||
@@ -88,7 +88,7 @@ static void collect(const struct module *module, const struct exec_counts *count
     }
     stats->lane_slots = (stats->warp_instructions - emulated->bundled) * warp_size;
     stats->full_groups = emulated->full_groups;
-    stats->divergent_branches = emulated->branches_parted;
+    stats->divergent_branches = emulated->divergent_branches;
     stats->blocks = emulated->blocks;
     stats->threads = emulated->threads;
 }

@@ -162,7 +162,7 @@ static void gather(const struct device *device, const struct timed_run *run, con
         output_add(emulation->output, core_output(run->cores[i]));
     emulated->full_groups = timed->histograms.active_lanes[device->machine->warp_size];
     emulated->bundled = timed->sm.bundled;
-    emulated->branches_parted = timed->divergent_branches;
+    emulated->divergent_branches = timed->divergent_branches;
     emulated->threads = timed->threads;
     emulated->blocks = timed->sm.blocks;
     memcpy(emulated->divergent, timed->divergent, code_count * sizeof(uint64_t));

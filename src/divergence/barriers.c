@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads with PCs of their own and convergence barriers: Volta and later, as arXiv 2407.02944 reads them.
  *
- * Lanes of a warp at one place of the program are a path. One path runs. Where lanes part, a register of the warp takes
+ * Lanes of a warp at one place of the program are a path. One path runs. Where lanes diverge, a register of the warp takes
  * the mask of those who will meet (BSSY) and where: the branch's immediate post-dominator, at its call depth. A path that
  * gets there waits until every lane of the mask that has not ended or left it (BREAK) waits there too (BSYNC). Meanwhile
  * other paths run, and none for long while another could.
  *
- * The register is set when lanes part, not whenever they might: set by lanes that stay together it would be met by the
+ * The register is set when lanes diverge, not whenever they might: set by lanes that stay together it would be met by the
  * same lanes at once. A branch that meets where the innermost register of its lanes does needs none of its own. Registers
  * nest: lanes of an inner one are lanes of the outer.
  *
@@ -220,7 +220,7 @@ static void send(struct barriers *self, struct barriers_warp *warp, uint32_t lan
 }
 
 /* `moving` lanes of the running path go to their own next PCs, at `depth`; the others to pc + 1. The lowest of the PCs
- * goes on running. Those that part meet at `meeting`. */
+ * goes on running. Those that diverge meet at `meeting`. */
 static void go(struct barriers *self, struct barriers_warp *warp, const struct executed *executed, uint32_t moving,
                uint32_t depth, struct barriers_meeting meeting) {
     struct barriers_path *path = &warp->paths[warp->running];
@@ -287,7 +287,7 @@ static uint64_t barriers_issued(void *control, unsigned number, const struct gro
     struct barriers_path *path = &warp->paths[warp->running];
     const uint32_t depth = path->depth;
     struct barriers_meeting meeting = {self->code[executed->pc].reconverge, depth};
-    /* alone it has all the time, and only what it parts with counts: not how much of a run is told at once */
+    /* alone it has all the time, and only what it is separated from counts: not how much of a run is told at once */
     warp->slice = warp->count == 1 ? 1 : warp->slice + executed->pc + 1 - path->pc;
     if (path->inner != NO_BARRIER || self->label) /* else it meets nobody */
         barriers_set_moved(warp, path);

@@ -43,7 +43,7 @@ struct barriers_path {
     uint8_t state;
 };
 
-/* Where lanes that part meet; pc NO_PC: where the function at that depth has returned. */
+/* Where lanes that diverge meet; pc NO_PC: where the function at that depth has returned. */
 struct barriers_meeting {
     uint32_t pc, depth;
 };

@@ -227,7 +227,7 @@ static uint64_t issued(void *self, unsigned warp, const struct group *group, con
         m->stats.reactivations++;
     } else {
         issue(m, warp, group, executed);
-        /* told one by one nobody parts, joins or makes way within a run, as when it is told at once */
+        /* told one by one nobody diverges, joins or makes way within a run, as when it is told at once */
         if (executed->flow == FLOW_NEXT && executed->pc + 1 != group->stop_pc)
             return UINT64_C(1) << warp % ISSUE_SLOTS_MAX;
         s->waited += s->ready != 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Both sides of a branch in flight: the dual-path execution model of Rhu and Erez, HPCA 2013.
  *
- * A warp has a reconvergence stack (simt/stack.h), and the two sides of the branch that parted last may both issue, each from a slot of its own:
- * loads of one do not hold the other back. They meet at immediate post-dominators, as with one path (abstract read). A side that parts again leaves its sibling
+ * A warp has a reconvergence stack (simt/stack.h), and the two sides of the branch that diverged last may both issue, each from a slot of its own:
+ * loads of one do not hold the other back. They meet at immediate post-dominators, as with one path (abstract read). A side that diverges again leaves its sibling
  * waiting until its own sides have met (recalled). A side that begins at the meeting is none: an if without else has one path (read
  * second-hand). A side keeps its call depth, and lanes that call run first, as ever on that stack; a side at a block barrier leaves the
  * other running; the side that issued last goes on while it can (decisions of ours). The scoreboard is that of path slots, exact by
@@ -16,7 +16,7 @@
 
 #define DUAL_STATS(STAT, LARGEST)                                                                                      \
     STAT(pairs, "branches", "branches both of whose sides could issue from then on")                                   \
-    STAT(alone, "branches", "branches that parted lanes and left one side alone: the others were at the meeting")      \
+    STAT(alone, "branches", "divergent branches that left one side alone: the others were at the meeting")             \
     STAT(runs, "instructions", "instructions that paths went on by")                                                   \
     STAT(paths_offered, "paths", "paths of the warp that could issue beside and with them, summed over instructions")  \
     LARGEST(stack_largest, "entries", "entries of the largest stack")
@@ -146,8 +146,8 @@ static void dual_path_moved(void *control, unsigned slot, uint32_t pc) {
     entry->pc = pc;
 }
 
-/* The sides of the branch that has just parted lanes of the entry at `at`, which `before` were in it: their number is theirs alone. Where
- * they meet with others that parted before, as in a loop, the entry is gone and they stand in its place. */
+/* The sides of the divergent branch that has just issued and split the lanes of the entry at `at`, which `before` were in it: their number is theirs alone. Where
+ * they meet with others that diverged before, as in a loop, the entry is gone and they stand in its place. */
 static bool number_sides(struct dual_path *self, struct stack *stack, unsigned at, uint32_t before) {
     const unsigned first = at < stack->count && stack->entries[at].lanes[0] != before ? at : at + 1;
     if (first >= stack->count)
@@ -176,14 +176,14 @@ static uint64_t dual_path_issued(void *control, unsigned slot, const struct grou
     const uint32_t lanes = stack_top(stack)->lanes[0];
     count_run(self, warp, executed->pc + 1 - stack_top(stack)->pc);
     stack_issued(stack, executed);
-    const bool parted = flow_moves(executed->flow) && number_sides(self, stack, count - 1, lanes);
+    const bool diverged = flow_moves(executed->flow) && number_sides(self, stack, count - 1, lanes);
     if (stack->count > self->stats.stack_largest)
         self->stats.stack_largest = stack->count;
     if (self->count == 1)
         return 1;
     if (below && stack->count == count - 1) /* the other side stays where it is */
         warp->top_path = 1 - path;
-    return parted || stack->count != count ? 3 : UINT64_C(1) << path;
+    return diverged || stack->count != count ? 3 : UINT64_C(1) << path;
 }
 
 /* ---- lanes that wait for other threads ---- */

@@ -103,7 +103,7 @@ void dwf_find_points(struct dwf *dwf, struct arena *arena, unsigned threads) {
     dwf->point = ARENA_ARRAY(arena, uint16_t, dwf->code_count);
     for (uint32_t pc = 0; pc < dwf->code_count; pc++) {
         const uint32_t meet = dwf->code[pc].reconverge;
-        if (inst_may_part(&dwf->code[pc]) && meet != NO_PC && !dwf->point[meet])
+        if (inst_may_diverge(&dwf->code[pc]) && meet != NO_PC && !dwf->point[meet])
             dwf->point[meet] = (uint16_t)++count;
     }
     dwf->words = count / 64 + 1;
@@ -112,7 +112,7 @@ void dwf_find_points(struct dwf *dwf, struct arena *arena, unsigned threads) {
 }
 
 void dwf_pass_points(struct dwf *dwf, const struct group *group, uint32_t pc) {
-    const uint32_t meet = inst_may_part(&dwf->code[pc]) ? dwf->code[pc].reconverge : NO_PC;
+    const uint32_t meet = inst_may_diverge(&dwf->code[pc]) ? dwf->code[pc].reconverge : NO_PC;
     for (BITS_EACH(lane, group->lanes)) {
         const unsigned thread = group->threads[lane];
         uint64_t *ahead = dwf->ahead + (size_t)thread * dwf->words;

@@ -17,8 +17,8 @@
 #include "simt/splits.h"
 
 #define DWS_STATS(STAT, LARGEST)                                                                                       \
-    STAT(branch_splits, "branches", "branches that parted lanes and divided a path")                                   \
-    STAT(pushes, "branches", "branches that parted lanes and went on the stack")                                       \
+    STAT(branch_splits, "branches", "divergent branches that divided a path")                                          \
+    STAT(pushes, "branches", "divergent branches that went on the stack")                                              \
     STAT(memory_splits, "loads", "loads that divided a path")                                                          \
     STAT(refused, "divisions", "paths that were not divided because table or slots were full")                         \
     STAT(joins, "meetings", "splits that went on with another where both stood at one place")                          \
@@ -199,7 +199,7 @@ static void join(struct dws *self, unsigned number, unsigned split, unsigned oth
     self->stats.joins++;
 }
 
-/* The split goes on with others that stand where it does: twins, or any that have called no function since they parted. */
+/* The split goes on with others that stand where it does: twins, or any that have called no function since they diverged. */
 static void join_beside(struct dws *self, unsigned number, unsigned split, bool twins_only) {
     struct split_warp *warp = &self->splits.warps[number];
     for (uint64_t rest = warp->used & ~(UINT64_C(1) << split); rest; rest &= rest - 1) {
@@ -212,7 +212,7 @@ static void join_beside(struct dws *self, unsigned number, unsigned split, bool 
     }
 }
 
-/* dws.twins=limited: before it may part from them, a split waits for the others of its load. */
+/* dws.twins=limited: before it may leave them, a split waits for the others of its load. */
 static void wait_for_twins(struct dws *self, unsigned number) {
     struct split_warp *warp = &self->splits.warps[number];
     struct dws_warp *mine = &self->warps[number];
@@ -264,13 +264,13 @@ static bool divides_at(struct dws *self, const struct split_warp *warp, const st
 /* Each side takes the branch as if all of it did. */
 static uint64_t divide_at(struct dws *self, struct split_warp *warp, unsigned split, const struct executed *executed) {
     struct executed side = *executed;
-    bool parted;
+    bool diverged;
     const uint32_t staying = executed->lanes & ~executed->taken;
     const unsigned other = splits_divide(&self->splits, warp, split, staying);
     side.lanes = executed->taken;
-    uint64_t moved = splits_issued(&self->splits, warp, split, &side, &parted);
+    uint64_t moved = splits_issued(&self->splits, warp, split, &side, &diverged);
     side.lanes = staying, side.taken = 0;
-    moved |= splits_issued(&self->splits, warp, other, &side, &parted);
+    moved |= splits_issued(&self->splits, warp, other, &side, &diverged);
     self->stats.branch_splits++;
     return moved;
 }
@@ -288,14 +288,14 @@ static uint64_t dws_issued(void *control, unsigned slot, const struct group *gro
     go_on_to(self, warp, node, executed->pc + 1);
     if (!ends)
         return UINT64_C(1) << path;
-    bool parted = executed_diverges(executed);
+    bool diverged = executed_diverges(executed);
     uint64_t moved;
-    if (parted && divides_at(self, warp, executed)) {
+    if (diverged && divides_at(self, warp, executed)) {
         self->warps[number].twins[split] = 0;
         moved = divide_at(self, warp, split, executed);
     } else {
-        moved = splits_issued(&self->splits, warp, split, executed, &parted);
-        self->stats.pushes += parted;
+        moved = splits_issued(&self->splits, warp, split, executed, &diverged);
+        self->stats.pushes += diverged;
     }
     for (uint64_t gone = used & ~warp->used; gone; gone &= gone - 1)
         self->warps[number].twins[bits_first64(gone)] = 0;

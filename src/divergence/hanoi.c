@@ -3,14 +3,14 @@
  * has for them.
  *
  * Lanes of a warp at one place of the program are a path. A stack of paths, the warp-split stack, says which runs: its top. A
- * branch that parts lanes replaces it by both sides, and the side with more lanes runs first. A second stack, of reconvergence,
+ * divergent branch replaces it by both sides, and the side with more lanes runs first. A second stack, of reconvergence,
  * says where the next meeting is, and registers hold who will come. BSSY sets a register and pushes a meeting, BSYNC pops the
  * path, whose lanes wait; when all lanes of the register of the topmost meeting wait, they are the top again, behind it. BREAK
  * and EXIT take lanes out of registers. Paths take turns only at a YIELD, and only if both will come to the topmost meeting.
  *
  * A path that waits for threads of its block yields in the same way; where no other path may run, the warp waits (ours).
  *
- * PTX and code of Fermi and Tesla have no such instructions. There, a meeting is set where lanes part, at the branch's immediate
+ * PTX and code of Fermi and Tesla have no such instructions. There, a meeting is set where lanes diverge, at the branch's immediate
  * post-dominator and at its call depth, as `barriers` does. Since nobody has put a YIELD into loops that wait for other
  * threads, a path yields as it does in `barriers`: at a nanosleep, and at an atomic or a load that other threads' stores must
  * reach after yield_issues instructions. It then is not waited for where others wait for it. There, lanes may also wait for each
@@ -248,7 +248,7 @@ static bool goes_together(const struct executed *executed, uint32_t moving) {
     return same;
 }
 
-/* As `go`; lanes that part meet at `meets`, at the depth where they are. */
+/* As `go`; lanes that diverge meet at `meets`, at the depth where they are. */
 static void go_and_meet(struct hanoi *self, struct hanoi_warp *warp, const struct executed *executed, uint32_t moving,
                         uint32_t depth, uint32_t meets) {
     const struct hanoi_path path = *hanoi_top(warp);
@@ -257,12 +257,12 @@ static void go_and_meet(struct hanoi *self, struct hanoi_warp *warp, const struc
     go(self, warp, executed, moving, depth);
 }
 
-/* Where lanes that part there meet. */
+/* Where lanes that diverge there meet. */
 static uint32_t meets_at(const struct hanoi *self, uint32_t pc) {
     return self->label && self->label->removed[pc] ? self->label->behind : self->code[pc].reconverge;
 }
 
-/* A branch that may part the lanes of the top. */
+/* A branch at which the lanes of the top may diverge. */
 static void branch(struct hanoi *self, struct hanoi_warp *warp, const struct executed *executed) {
     const struct hanoi_path path = *hanoi_top(warp);
     const uint32_t taken = executed->taken, staying = path.lanes & ~taken;

@@ -112,7 +112,7 @@ void hanoi_push_ready(struct hanoi *self, struct hanoi_warp *warp, struct hanoi_
 void hanoi_push(struct hanoi *self, struct hanoi_warp *warp, struct hanoi_path path);
 /* All that can meet do, from the top of the reconvergence stack on. */
 void hanoi_settle(struct hanoi *self, struct hanoi_warp *warp);
-/* PTX: lanes that part here meet there; none is set where the innermost meeting of their path is the same. */
+/* PTX: lanes that diverge here meet there; none is set where the innermost meeting of their path is the same. */
 void hanoi_part(struct hanoi *self, struct hanoi_warp *warp, const struct hanoi_path *path, uint32_t pc,
                 uint32_t depth);
 /* Lanes have ended. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All paths of a warp in flight: the multi-path execution of ElTantawy, Ma, O'Connor and Aamodt, HPCA 2014.
  *
- * Lanes that part become splits, each of which may issue; who arrives at the meeting waits for the others of the reconvergence entry
+ * Lanes that diverge become splits, each of which may issue; who arrives at the meeting waits for the others of the reconvergence entry
  * (opening of the paper read, its tables second-hand and in its authors' later code). Splits and reconvergence entries are a tree
  * (simt/splits.h). A loop adds no entry, a side that begins at the meeting no split. Before the meeting, a split that comes by control flow to where
  * another of the same entry stands goes on with it (recalled; multi-path.early). Ended lanes leave every entry, calls are as on a
@@ -9,14 +9,14 @@
  *
  * A warp has fewer issue slots than it may have splits: those without one wait, the oldest first or the newest (multi-path.order). With one slot,
  * the newest first and no early meetings it is the stack, cycle for cycle. The published tables hold 33 splits and 32 entries, which lanes alone cannot
- * fill: 32 splits, and 31 entries, of which each parts at least two; so nothing overflows. The authors' time-out of entries is off
+ * fill: 32 splits, and 31 entries, each with at least two sides; so nothing overflows. The authors' time-out of entries is off
  * in what they ship, and not here. */
 #define STACK_ROWS 1
 #include "divergence/divergence.h"
 #include "simt/splits.h"
 
 #define MULTI_STATS(STAT, LARGEST)                                                                                     \
-    STAT(partings, "branches", "branches that parted lanes")                                                           \
+    STAT(divergences, "branches", "divergent branches")                                                                \
     STAT(early, "meetings", "splits that met another before their meeting")                                            \
     STAT(runs, "instructions", "instructions that paths went on by")                                                   \
     STAT(paths_offered, "paths", "paths of the warp that could issue beside and with them, summed over instructions")  \
@@ -91,7 +91,7 @@ static void multi_path_moved(void *control, unsigned slot, uint32_t pc) {
 }
 
 /* Splits of one entry that stand at one place are one: these, which have just got there, and others. Not in a function that they have
- * called since they parted: they may return to different places. */
+ * called since they diverged: they may return to different places. */
 static void join_early(struct multi_path *self, struct split_warp *warp, uint64_t moved) {
     for (; moved; moved &= moved - 1) {
         const unsigned split = bits_first64(moved);
@@ -122,11 +122,11 @@ static uint64_t multi_path_issued(void *control, unsigned slot, const struct gro
     struct split_warp *warp;
     const unsigned split = splits_in(&self->splits, slot, &warp), path = slot / self->splits.stride;
     const uint64_t used = warp->used;
-    bool parted;
+    bool diverged;
     (void)group;
     count_run(self, warp, executed->pc + 1 - warp->nodes[split].entry.pc);
-    const uint64_t moved = splits_issued(&self->splits, warp, split, executed, &parted);
-    self->stats.partings += parted;
+    const uint64_t moved = splits_issued(&self->splits, warp, split, executed, &diverged);
+    self->stats.divergences += diverged;
     if (self->early && warp->used & (warp->used - 1) && flow_moves(executed->flow))
         join_early(self, warp, moved);
     if (warp->used == used && !(used & (used - 1)))

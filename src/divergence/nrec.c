@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No reconvergence [000 §3.1]: a warp whose threads part becomes one group per next PC, for good. The groups are
+/* No reconvergence [000 §3.1]: a warp whose threads diverge becomes one group per next PC, for good. The groups are
  * scheduled on their own and never join, so that in the end every thread can be a group.
  *
  * A group is whole: its threads go on when the last of them has come back, from memory as from a barrier or a warp-level
@@ -27,7 +27,7 @@ static const struct stat_description nrec_stats_table[] = {
         STAT_END};
 
 struct nrec {
-    struct threads threads;  /* PCs only of groups in flight whose threads part */
+    struct threads threads;  /* PCs only of groups in flight whose threads diverge */
     struct formed_pool pool; /* a group keeps its place until its threads have ended; in flight its PC is the next */
     uint16_t *group_of;      /* of each thread: its group's place */
     uint32_t *back;          /* of each place: lanes whose threads are not in flight */
@@ -152,7 +152,7 @@ static unsigned nrec_show(const void *self, unsigned warp, struct group_row *row
 
 static const void *nrec_statistics(const void *self) { return &((const struct nrec *)self)->stats; }
 
-/* Groups part by what their threads do, and never meet. */
+/* Groups diverge by what their threads do, and never meet. */
 static const char *nrec_needs_time(const void *params) {
     (void)params;
     return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Subwarp interleaving: Damani and others, HPCA 2022. A sketch: its abstract was read, its states and policies are recalled.
  *
- * Lanes that parted are subwarps, of which one is active; the side taken first, then the others, the newest first. When the active one waits for a load that missed and
+ * Lanes that diverged are subwarps, of which one is active; the side taken first, then the others, the newest first. When the active one waits for a load that missed and
  * its scheduler has nothing else, another takes over (sm/path_turns.c), and the first goes on when that gives way or is gone. Subwarps meet where the
  * compiler would put a convergence barrier, at immediate post-dominators, and nowhere else: as many instructions issue as without (recalled; splits and meetings are
  * those of simt/splits.h). So many subwarps of a warp have an entry; the others wait until one is free (a decision of ours). With one it is a
@@ -11,7 +11,7 @@
 #include "simt/splits.h"
 
 #define SUBWARP_STATS(STAT, LARGEST)                                                                                   \
-    STAT(partings, "branches", "branches that parted lanes")                                                           \
+    STAT(divergences, "branches", "divergent branches")                                                                \
     STAT(demotions, "switches", "subwarps that gave way to another because they waited for memory")                    \
     LARGEST(subwarps_largest, "subwarps", "of a warp at a time, those that wait to meet left out")
 
@@ -77,10 +77,10 @@ static uint64_t subwarp_issued(void *control, unsigned slot, const struct group 
     struct split_warp *warp;
     const unsigned split = splits_in(&self->splits, slot, &warp);
     const uint64_t used = warp->used;
-    bool parted;
+    bool diverged;
     (void)group;
-    splits_issued(&self->splits, warp, split, executed, &parted);
-    self->stats.partings += parted;
+    splits_issued(&self->splits, warp, split, executed, &diverged);
+    self->stats.divergences += diverged;
     if (warp->used == used)
         return UINT64_C(1) << slot / self->splits.stride;
     uint64_t leaves = 0;

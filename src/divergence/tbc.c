@@ -9,7 +9,7 @@
  * met are back. With all threads active the warps are those of the program again.
  *
  * divergent-only (ours in detail): a warp whose threads all go the same way passes a conditional branch alone, unless
- * another waits there, so that warps of one entry can be at different places. One whose threads part waits there until
+ * another waits there, so that warps of one entry can be at different places. One whose threads diverge waits there until
  * every warp of the entry waits: at such a branch, a call or a return, where the entry's path ends, or for other threads
  * at a barrier. Then those at the lowest PC, the party, go on in entries above; the others keep their places, and when
  * the party has met again its threads are warps beside them.
@@ -29,7 +29,7 @@ static const struct param_description tbc_params_table[] = {
 
 static const struct stat_description tbc_stats_table[] = {
     STAT_ENTRY(struct tbc_stats, meetings, "meetings", "times that the warps of a block have waited for each other")
-    STAT_ENTRY(struct tbc_stats, partings, "meetings", "of these, times after which the stack was deeper")
+    STAT_ENTRY(struct tbc_stats, divergences, "meetings", "of these, times after which the stack was deeper")
     STAT_ENTRY(struct tbc_stats, formed, "warps", "warps formed of the active threads then")
     STAT_ENTRY(struct tbc_stats, before, "warps", "warps of the program that had active threads then")
     STAT_ENTRY(struct tbc_stats, alone, "branches", "divergent-only: conditional branches that a warp passed without waiting")
@@ -156,7 +156,7 @@ static bool waits_here(struct tbc *tbc, unsigned slot, const struct tbc_level *l
     const struct inst *inst = &tbc->code[executed->pc];
     if (!tbc->divergent_only)
         return ends_path(inst);
-    if (!inst_may_part(inst) || inst->op == OP_BRX)
+    if (!inst_may_diverge(inst) || inst->op == OP_BRX)
         return executed->flow == FLOW_MULTI || executed->flow == FLOW_CALL || executed->flow == FLOW_RETURN;
     for (unsigned i = 0; i < level->formed; i++)
         if (level->warps[i].lanes && level->warps[i].arrived && level->warps[i].at == executed->pc)

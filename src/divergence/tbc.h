@@ -20,7 +20,7 @@ struct tbc_params {
 };
 
 struct tbc_stats {
-    uint64_t meetings, partings, formed, before, alone, depth;
+    uint64_t meetings, divergences, formed, before, alone, depth;
     uint64_t apart, foretold, right, predictor_largest;
 };
 
@@ -116,8 +116,8 @@ bool tbc_meet(struct tbc *tbc, unsigned number);
 /* ---- compaction adequacy prediction: tbc_capri.c ---- */
 
 struct capri *capri_create(struct arena *arena, const struct divergence_shape *shape);
-/* A warp of the top has executed a conditional branch at which nobody waits. True: it parts, and waits; else it goes on, and
- * where it parts it is apart from now on. */
+/* A warp of the top has executed a conditional branch at which nobody waits. True: it diverges, and waits; else it goes on, and
+ * where it diverges it is apart from now on. */
 bool capri_waits(struct tbc *tbc, unsigned number, unsigned place, const struct executed *executed);
 /* The warps of the top that wait at that instruction go on together: was it worth their while? */
 void capri_judge_party(struct tbc *tbc, unsigned number, uint32_t at);

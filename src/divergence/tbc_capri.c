@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compaction adequacy prediction (CAPRI; Rhu and Erez, ISCA 2012) over thread block compaction: warps wait only where it pays.
  *
- * A table knows of every branch at which a warp has parted whether compaction needed fewer warps there the last time, and only
- * where it did do warps wait (read in the abstract). The table's size, and that a branch enters it when a warp first parts
+ * A table knows of every branch at which a warp has diverged whether compaction needed fewer warps there the last time, and only
+ * where it did do warps wait (read in the abstract). The table's size, and that a branch enters it when a warp first diverges
  * there, are recalled and not read. The rest is ours: a new branch counts as adequate, so that it is as under divergent-only;
  * outcomes are in warps as they come to the branch, because in warps of the program every branch within a compacted side would be
- * adequate; only warps that part are counted, because only they would wait.
+ * adequate; only warps that diverge are counted, because only they would wait.
  *
- * A warp that parts where compaction is not foretold to pay goes on by itself, with a stack as `pdom` has, until all its threads
+ * A warp that diverges where compaction is not foretold to pay goes on by itself, with a stack as `pdom` has, until all its threads
  * have come to the branch's reconvergence PC; it waits at no branch within, since its partners are elsewhere. Meanwhile such
  * warps are counted lane by lane as they pass the branch, so that it is known whether waiting would have been better: when all
  * warps beside them have passed it, when one passes it again, or when warps were formed anew. Branches of a function whose threads
@@ -47,7 +47,7 @@ struct capri *capri_create(struct arena *arena, const struct divergence_shape *s
     capri->entry_of = ARENA_ARRAY(arena, uint32_t, shape->code_count);
     for (uint32_t pc = 0; pc < shape->code_count; pc++) {
         capri->entry_of[pc] = ENTRY_NONE;
-        branches += inst_may_part(&shape->code[pc]);
+        branches += inst_may_diverge(&shape->code[pc]);
     }
     capri->entries =
         params->predictor_entries && params->predictor_entries < branches ? params->predictor_entries : branches;
@@ -165,16 +165,16 @@ static void go_apart(struct tbc *tbc, struct tbc_warp *warp, uint32_t pc) {
 bool capri_waits(struct tbc *tbc, unsigned number, unsigned place, const struct executed *executed) {
     struct capri *capri = tbc->capri;
     const struct tbc_block *block = &tbc->blocks[number];
-    const bool parts = executed_diverges(executed);
+    const bool diverges = executed_diverges(executed);
     struct capri_entry *entry = find(capri, executed->pc);
-    if (parts && tbc->code[executed->pc].reconverge == NO_PC && stack_top(&block->stack)->depth)
+    if (diverges && tbc->code[executed->pc].reconverge == NO_PC && stack_top(&block->stack)->depth)
         return true;
-    if (!entry && parts)
+    if (!entry && diverges)
         entry = enter(tbc, executed->pc);
     if (!entry || entry->adequate || capri->predictor == PREDICTOR_ALWAYS)
-        return parts;
+        return diverges;
     pass(tbc, number, place, entry, executed);
-    if (!parts)
+    if (!diverges)
         return false;
     go_apart(tbc, &block->levels.items[block->stack.count - 1].warps[place], executed->pc);
     tbc->stats.apart++;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The level of an entry; as the stack they grow only where recursion parts at every depth. */
+/* The level of an entry; as the stack they grow only where recursion diverges at every depth. */
 static struct tbc_level *level_of(const struct tbc *tbc, struct tbc_block *block, unsigned entry) {
     while (block->levels.count <= entry) {
         struct tbc_level *level = ARENA_PUSH(tbc->family.arena, &block->levels);
@@ -175,7 +175,7 @@ bool tbc_meet(struct tbc *tbc, unsigned number) {
             break;
         met = true;
         tbc->stats.meetings++;
-        tbc->stats.partings += block->stack.count > deep;
+        tbc->stats.divergences += block->stack.count > deep;
         tbc->stats.depth = block->stack.count > tbc->stats.depth ? block->stack.count : tbc->stats.depth;
         for (unsigned i = block->stack.count; i < block->levels.count; i++)
             block->levels.items[i].parked = false;

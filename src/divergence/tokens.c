@@ -10,7 +10,7 @@
  * far. Who entered the loop and is not among them when nobody is left inside has ended, is disabled or waits at a
  * token.
  *
- * Code without tokens of its own (PTX) runs as if they were there: SSY where lanes part, with the immediate
+ * Code without tokens of its own (PTX) runs as if they were there: SSY where lanes diverge, with the immediate
  * post-dominator as its target, unless they meet there already, and .S wherever they come to it. */
 #include "divergence/divergence.h"
 
@@ -217,7 +217,7 @@ static uint32_t meet(struct tokens_state *self, struct tokens_warp *warp, uint32
     return reconverge;
 }
 
-/* A branch that parts the lanes. Forward the taken side is pushed, backward the other: lanes stay in their loop. One
+/* A divergent branch. Forward the taken side is pushed, backward the other: lanes stay in their loop. One
  * that begins where they meet is there. */
 static void part(struct tokens_state *self, struct tokens_warp *warp, uint32_t pc, uint32_t taken, uint32_t target) {
     const uint32_t meets = self->own ? NO_PC : meet(self, warp, pc);
@@ -246,7 +246,7 @@ static void branch(struct tokens_state *self, struct tokens_warp *warp, const st
     case OP_RETP: leave(warp, taken, TOKEN_PRET); return;
     default: break;
     }
-    if (self->own && inst_may_part(inst) && executed->target <= executed->pc)
+    if (self->own && inst_may_diverge(inst) && executed->target <= executed->pc)
         turn(self, warp, executed->pc, taken, executed->target);
     else if (taken == warp->active)
         warp->pc = executed->target;

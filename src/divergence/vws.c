@@ -2,7 +2,7 @@
 /* Variable warp sizing: Rogers, Johnson, O'Connor and Keckler, ISCA 2015, read whole.
  *
  * Warps of `vws.base` threads, each on a slice of the lanes with a front end of its own, begin as a gang of all that a conventional warp
- * holds, and issue together while their PCs agree. When they part at a branch, those of two or more at one PC are a gang and the others
+ * holds, and issue together while their PCs agree. When they diverge at a branch, those of two or more at one PC are a gang and the others
  * are on their own, for good (vws.reform none). Within its threads a small warp has a stack of paths.
  * Every turn issues up to vws.gangs_per_cycle gangs on slices of their own, then on every slice left over a warp that is alone.
  *
@@ -26,7 +26,7 @@ static const struct stat_description stats_table[] = {
 static const struct param_description params_table[] = {
     PARAM_ENTRY(struct vws_params, base, "vws.base", U32, "4", "4", "32", "threads", "of a warp, and lanes of a slice: 4, 8, 16 or 32")
     PARAM_ENTRY(struct vws_params, gangs, "vws.gangs_per_cycle", U32, "2", "0", "8", "gangs", "that issue in a scheduler's turn, on slices of their own; 0: all that can")
-    PARAM_ENTRY(struct vws_params, reform, "vws.reform", CHOICE, "none", "none|elastic", "", "", "warps that have parted never gang again, or where two groups of an original gang are at one PC when it has issued a branch, two pairs at most")
+    PARAM_ENTRY(struct vws_params, reform, "vws.reform", CHOICE, "none", "none|elastic", "", "", "warps that have left a gang never gang again, or where two groups of an original gang are at one PC when it has issued a branch, two pairs at most")
     PARAM_ENTRY(struct vws_params, memory, "vws.memory", CHOICE, "never", "never|impatient|group", "", "", "a gang of which some warps have their data when a load has been looked up: it waits for all; all its warps go on alone; or those that have theirs as one gang and the others as another")
     PARAM_ENTRY(struct vws_params, order, "vws.order", CHOICE, "bgto", "bgto|lgto|lpc|any", "", "", "which gangs issue first: of most warps, of fewest, at the lowest PC, any; among equals sm.scheduler chooses the first of a turn, the others as in the turn before, then the oldest")
     PARAM_ENTRY(struct vws_params, paths, "vws.paths", U32, "0", "0", "8", "groups", "issue slots of an original gang, of the 128 that an SM of this model has at most; 0: as many as it has warps and slots suffice for")

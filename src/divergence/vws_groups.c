@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variable warp sizing: gangs and warps on their own of an original gang, how they part and join, and which of them have issue slots. */
+/* Variable warp sizing: gangs and warps on their own of an original gang, how they split and join, and which of them have issue slots. */
 #include "divergence/vws.h"
 
 uint32_t vws_group_lanes(struct vws_warp *warp, const struct vws_group *group) {
@@ -91,7 +91,7 @@ bool vws_part_group(struct vws_warp *warp, unsigned path, uint32_t after) {
             kept |= (uint32_t)(top_of(warp, slice)->pc == pc) << slice;
     }
     group->members = (uint8_t)kept;
-    const bool parts = rest != kept;
+    const bool splits = rest != kept;
     for (rest &= ~kept; rest;) {
         const uint32_t pc = top_of(warp, bits_first(rest))->pc;
         uint32_t here = 0;
@@ -100,7 +100,7 @@ bool vws_part_group(struct vws_warp *warp, unsigned path, uint32_t after) {
         warp->groups[vws_free_place(warp)] = (struct vws_group){.members = (uint8_t)here, .since = ++warp->clock};
         rest &= ~here;
     }
-    return parts;
+    return splits;
 }
 
 void vws_reform(struct vws *self, struct vws_warp *warp) {

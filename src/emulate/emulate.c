@@ -231,10 +231,10 @@ static enum status end_threads(struct emulation_run *run, struct resident *resid
 
 /* ---- running ---- */
 
-static void count_parting(struct emulation_run *run, const struct executed *executed) {
+static void count_divergence(struct emulation_run *run, const struct executed *executed) {
     if (!executed_diverges(executed))
         return;
-    run->stats->branches_parted++;
+    run->stats->divergent_branches++;
     run->stats->divergent[executed->pc]++;
 }
 
@@ -266,7 +266,7 @@ static enum status run_warp(struct emulation_run *run, struct resident *resident
         switch (executed.flow) {
         case FLOW_BRANCH:
         case FLOW_MULTI:
-        case FLOW_CALL: count_parting(run, &executed); break;
+        case FLOW_CALL: count_divergence(run, &executed); break;
         case FLOW_EXIT:
             if (end_threads(run, resident, w, NULL, &executed) != STATUS_OK)
                 return STATUS_STOPPED;
@@ -303,7 +303,7 @@ static enum status run_group(struct emulation_run *run, struct resident *residen
     switch (executed.flow) {
     case FLOW_BRANCH:
     case FLOW_MULTI:
-    case FLOW_CALL: count_parting(run, &executed); return STATUS_OK;
+    case FLOW_CALL: count_divergence(run, &executed); return STATUS_OK;
     case FLOW_EXIT: return end_threads(run, resident, slot, threads, &executed);
     case FLOW_BARRIER: arrive(run, resident, slot, threads, &executed); return STATUS_OK;
     default: return STATUS_OK;

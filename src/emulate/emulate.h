@@ -59,7 +59,7 @@ struct block_supply {
 };
 
 struct emulate_stats {
-    uint64_t full_groups, branches_parted, threads, blocks;
+    uint64_t full_groups, divergent_branches, threads, blocks;
     uint64_t issued;     /* functionally: warp instructions, for the limit */
     uint64_t bundled;    /* in time: groups issued beside another in the same slot */
     uint64_t *divergent; /* per PC: issues at which lanes diverged */

@@ -175,7 +175,7 @@ static void note_all(const struct parallel *parallel) {
 }
 
 static void add_stats(struct emulate_stats *into, const struct emulate_stats *from, uint32_t code_count) {
-    into->full_groups += from->full_groups, into->branches_parted += from->branches_parted;
+    into->full_groups += from->full_groups, into->divergent_branches += from->divergent_branches;
     into->threads += from->threads, into->blocks += from->blocks, into->issued += from->issued;
     for (uint32_t pc = 0; pc < code_count; pc++)
         into->divergent[pc] += from->divergent[pc];

@@ -8,12 +8,12 @@
 #include "exec/eighth.h"
 #include "exec/softfloat.h"
 
-/* ---- numbers taken apart ---- */
+/* ---- numbers unpacked ---- */
 
 enum { EXPONENT_OF_ZERO = -10000, F32_FRACTION = 23, EIGHTHS_FRACTION = 13 };
 
 /* (-1)^negative * significand * 2^(exponent - fraction bits of its format); subnormals have the least exponent and no leading one. */
-struct parted {
+struct factor {
     uint32_t significand;
     int16_t exponent;
     uint8_t fraction; /* bits of it */
@@ -29,13 +29,13 @@ static const struct number_format formats[] = {
     [MATRIX_F16] = {10, 5, 0}, [MATRIX_BF16] = {7, 8, 0}, [MATRIX_TF32] = {10, 8, 13},
     [MATRIX_F32] = {23, 8, 0}, [MATRIX_E4M3] = {3, 4, 0}, [MATRIX_E5M2] = {2, 5, 0}};
 
-static struct parted take_apart(enum matrix_element element, uint64_t bits) {
+static struct factor unpack(enum matrix_element element, uint64_t bits) {
     const struct number_format *format = &formats[element];
     const uint32_t word = (uint32_t)(bits >> format->ignored);
     const uint32_t fraction = word & ((UINT32_C(1) << format->fraction) - 1);
     const uint32_t top = (UINT32_C(1) << format->exponent_bits) - 1, exponent = word >> format->fraction & top;
     const int bias = (int)(top >> 1);
-    struct parted number = {.fraction = (uint8_t)format->fraction,
+    struct factor number = {.fraction = (uint8_t)format->fraction,
                             .negative = (word >> (format->fraction + format->exponent_bits) & 1) != 0};
     if (element == MATRIX_E4M3)
         number.nan = exponent == top && fraction == 7;
@@ -63,7 +63,7 @@ static int64_t align(const struct window *window, uint64_t value, int exponent, 
     return shift <= -64 ? 0 : (int64_t)(value >> -shift);
 }
 
-static void note_special(struct window *window, const struct parted *a, const struct parted *b) {
+static void note_special(struct window *window, const struct factor *a, const struct factor *b) {
     const bool zero = (!a->significand && !a->infinite) || (!b->significand && !b->infinite);
     window->nan |= a->nan || b->nan || ((a->infinite || b->infinite) && zero);
     if (a->infinite || b->infinite)
@@ -121,17 +121,17 @@ struct view {
 };
 
 struct row_pair {
-    const struct parted *a, *b; /* k of each */
+    const struct factor *a, *b; /* k of each */
     unsigned fraction;          /* of the product */
 };
 
 /* c + the products from `first` on, of a block. */
-static uint64_t add_block(const struct row_pair *pair, unsigned first, unsigned end, const struct parted *c,
+static uint64_t add_block(const struct row_pair *pair, unsigned first, unsigned end, const struct factor *c,
                           unsigned kept, enum matrix_element to) {
     struct window window = {.top = c->exponent, .fraction = kept, .nan = c->nan};
     window.infinite[c->negative] |= c->infinite;
     for (unsigned i = first; i < end; i++) {
-        const struct parted *a = &pair->a[i], *b = &pair->b[i];
+        const struct factor *a = &pair->a[i], *b = &pair->b[i];
         const int exponent = a->exponent + b->exponent;
         window.top = exponent > window.top ? exponent : window.top;
         if (a->infinite || b->infinite || a->nan || b->nan)
@@ -140,7 +140,7 @@ static uint64_t add_block(const struct row_pair *pair, unsigned first, unsigned 
     const int64_t start = align(&window, c->significand, c->exponent, c->fraction);
     window.sum = c->negative ? -start : start;
     for (unsigned i = first; i < end; i++) {
-        const struct parted *a = &pair->a[i], *b = &pair->b[i];
+        const struct factor *a = &pair->a[i], *b = &pair->b[i];
         const int64_t term =
             align(&window, (uint64_t)a->significand * b->significand, a->exponent + b->exponent, pair->fraction);
         window.sum += a->negative != b->negative ? -term : term;
@@ -171,7 +171,7 @@ static uint64_t blocks(const struct matrix_form *form, const struct tensor_rule 
     enum matrix_element of = (enum matrix_element)form->c, to = (enum matrix_element)form->d;
     for (unsigned first = 0; first < form->k; first += block) {
         const unsigned end = first + block < form->k ? first + block : form->k;
-        const struct parted before = take_apart(of, c);
+        const struct factor before = unpack(of, c);
         c = add_block(pair, first, end, &before, kept, to);
         of = to;
     }
@@ -199,11 +199,11 @@ static uint64_t chain(const struct matrix_form *form, const uint64_t *a, const u
 
 static void multiply_floats(const struct matrix_form *form, const struct tensor_rule *rule, const struct view *tile) {
     enum { FLOATS = 512 }; /* of 32 rows of 16 */
-    struct parted a[FLOATS], b[FLOATS];
+    struct factor a[FLOATS], b[FLOATS];
     for (unsigned i = 0; i < form->m * form->k; i++)
-        a[i] = take_apart((enum matrix_element)form->a, tile->a[i]);
+        a[i] = unpack((enum matrix_element)form->a, tile->a[i]);
     for (unsigned i = 0; i < form->n * form->k; i++)
-        b[i] = take_apart((enum matrix_element)form->b, tile->b[i]);
+        b[i] = unpack((enum matrix_element)form->b, tile->b[i]);
     for (unsigned i = 0; i < form->m * form->n; i++) {
         const unsigned row = i / form->n * form->k, column = i % form->n * form->k;
         const struct row_pair pair = {&a[row], &b[column], formats[form->a].fraction + formats[form->b].fraction};

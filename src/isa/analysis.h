@@ -42,7 +42,7 @@ struct cfg {
 enum status analyse(struct module *module, struct report *report);
 /* Block that holds pc. */
 uint32_t cfg_block_at(const struct cfg *cfg, uint32_t pc);
-/* The instruction may end the block: lanes part, go elsewhere or end here. Calls come back and do not. */
+/* The instruction may end the block: lanes diverge, go elsewhere or end here. Calls come back and do not. */
 bool inst_ends_block(const struct inst *inst);
 
 /* brx lists are shared between instructions, so the edges of a small hostile file can be quadratic in its size. */

@@ -203,9 +203,10 @@ struct inst {
     uint8_t matrix, layout;   /* of mma and wmma: row of isa/matrix.def, how matrices lie (isa/matrix.h) */
     int32_t guard;            /* predicate register, -1: none */
     struct operand *dst, *src;
-    uint32_t target;     /* bra, brk, cont, retp, FLAG_POP: PC to go to; ssy, pbk, pcnt, pret: that of the token */
-    uint32_t reconverge; /* filled by isa/cfg: PC where the lanes that part here meet, NO_PC: at the function's exit */
-    uint32_t place;      /* filled by isa/cfg: that of its block in the function (isa/analysis.h) */
+    uint32_t target; /* bra, brk, cont, retp, FLAG_POP: PC to go to; ssy, pbk, pcnt, pret: that of the token */
+    uint32_t
+        reconverge; /* filled by isa/cfg: PC where the lanes that diverge here meet, NO_PC: at the function's exit */
+    uint32_t place; /* filled by isa/cfg: that of its block in the function (isa/analysis.h) */
     const struct call *call;
     const uint32_t *targets; /* brx */
     uint32_t target_count;
@@ -230,7 +231,7 @@ static inline bool inst_jumps(const struct inst *inst) {
     return inst->op == OP_BRA || (inst->op >= OP_BRK && inst->op <= OP_RETP) || inst->flags & FLAG_POP;
 }
 /* Its lanes may go to different places. */
-static inline bool inst_may_part(const struct inst *inst) {
+static inline bool inst_may_diverge(const struct inst *inst) {
     return (inst_jumps(inst) && inst->guard >= 0 && inst->mode != MODE_UNANIMOUS) || inst->op == OP_BRX;
 }
 /* It looks at other threads of its warp. */

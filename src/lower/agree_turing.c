@@ -69,7 +69,7 @@ static void vary_writes(struct agreement *a, const struct machine_inst *inst, bo
                 vary(a, inst->units[k] + w);
 }
 
-/* ---- what a branch that lanes part at does ---- */
+/* ---- what a branch that lanes diverge at does ---- */
 
 static void mark_side(struct agreement *a, uint32_t from, uint32_t meeting, uint8_t bit) {
     uint32_t *stack = ARENA_ARRAY(a->arena, uint32_t, a->machine->blocks.count + 1u);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks in their order for sm_75 on, with barriers of the warp in the place of tokens: where lanes part, BSSY says who meets,
+/* Blocks in their order for sm_75 on, with barriers of the warp in the place of tokens: where lanes diverge, BSSY says who meets,
  * and a pad before the meeting point holds the BSYNC; a loop has both around it, and who
  * leaves it from inside a branch is taken out of that branch's barrier by BREAK. Then branches, addresses and words. */
 #include "lower/layout_turing.h"

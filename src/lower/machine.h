@@ -130,7 +130,7 @@ void fit_tesla(struct machine_kernel *machine);
 void predicate_hammocks(struct machine_kernel *machine);
 /* Finds the branches that all lanes of a warp take together (sm_75 on). */
 void agree_turing(struct machine_kernel *machine);
-/* Loops with one way back and one way out, tokens where lanes part and meet: after it every block has its tokens in its
+/* Loops with one way back and one way out, tokens where lanes diverge and meet: after it every block has its tokens in its
  * code, and its end says which way each side goes (enum body_end, below). */
 void shape(struct machine_kernel *machine);
 /* Branches and addresses: the code of the kernel. */

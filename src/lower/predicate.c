@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Short sides of a branch become instructions under its predicate, or under its condition code on Tesla: very short ones in the
- * branch's place, longer ones of Fermi behind a BRA.U, which skips them where no lane needs them and never parts lanes
+ * branch's place, longer ones of Fermi behind a BRA.U, which skips them where no lane needs them and at which no lanes diverge
  * [003 §3.1]. */
 #include "lower/machine_flow.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens for control flow. Every loop gets one block that goes back and one place behind it; a loop whose only way out is
- * at its end is a backward branch, any other has a PBK before it and leaves by BRK. Where lanes part, SSY names a pad before
+ * at its end is a backward branch, any other has a PBK before it and leaves by BRK. Where lanes diverge, SSY names a pad before
  * the block where the sides meet again: the immediate post-dominator, as far as lanes do not leave the loop or end. Every
  * way from there to that block passes the pad, whose NOP.S pops. A branch that lanes can enter between (unstructured flow)
  * gets no token of its own: its sides go on one after the other until the pad of what is around them. */
@@ -83,7 +83,7 @@ static bool mark_region(struct shaper *s, uint32_t loop, uint32_t branch, uint32
     return single;
 }
 
-/* One side ends or leaves the loop at once: no lanes part, those of the other go on. */
+/* One side ends or leaves the loop at once: no lanes diverge, those of the other go on. */
 static bool parts(const struct shaper *s, uint32_t loop, uint32_t b) {
     const struct machine_block *block = &s->machine->blocks.items[b];
     if (block->end != END_BRANCH || block->unanimous || block->agrees)

@@ -13,10 +13,10 @@ struct uniform_unit {
 struct uniform {
     struct machine_kernel *machine;
     struct uniform_unit *units;
-    uint8_t *parted;  /* by block: only some threads may be there */
-    uint64_t written; /* parameters that are stored through */
+    uint8_t *divergent; /* by block: only some threads may be there */
+    uint64_t written;   /* parameters that are stored through */
     bool changed;
-    bool varies, is_parted; /* of the instruction at hand, as `pointers` */
+    bool varies, is_divergent; /* of the instruction at hand, as `pointers` */
     uint64_t pointers;
 };
 
@@ -115,14 +115,14 @@ static void find_written(struct uniform *u, uint32_t b, const struct machine_ins
 static void read_varying(struct uniform *u, uint32_t unit) { u->varies |= u->units[unit].varies; }
 
 static void write_varying(struct uniform *u, uint32_t unit) {
-    const bool varies = u->varies || (u->is_parted && u->units[unit].definitions > 1);
+    const bool varies = u->varies || (u->is_divergent && u->units[unit].definitions > 1);
     u->changed |= varies && !u->units[unit].varies;
     u->units[unit].varies |= varies;
 }
 
 static void follow_varying(struct uniform *u, uint32_t b, const struct machine_inst *inst) {
     u->varies = makes_varying(u, inst);
-    u->is_parted = u->parted[b];
+    u->is_divergent = u->divergent[b];
     each_unit(u, inst, false, read_varying);
     each_unit(u, inst, true, write_varying);
 }
@@ -145,8 +145,8 @@ static void part(struct uniform *u, uint32_t b) {
     uint32_t to[2];
     const unsigned count = block_successors(&u->machine->blocks.items[b], to);
     for (unsigned i = 0; i < count; i++)
-        if (!u->parted[to[i]])
-            u->parted[to[i]] = 1, u->changed = true;
+        if (!u->divergent[to[i]])
+            u->divergent[to[i]] = 1, u->changed = true;
 }
 
 static void find_varying(struct uniform *u) {
@@ -162,7 +162,7 @@ static void find_varying(struct uniform *u) {
         each_inst(u, follow_varying);
         for (uint32_t b = 0; b < machine->blocks.count; b++) {
             const struct machine_block *block = &machine->blocks.items[b];
-            if (u->parted[b] ||
+            if (u->divergent[b] ||
                 (block->end == END_BRANCH && block->predicate != NO_UNIT && u->units[block->predicate].varies))
                 part(u, b);
         }
@@ -260,7 +260,7 @@ void uniform_loads(struct machine_kernel *machine) {
     struct arena arena = {.escape = machine->arena->escape};
     struct uniform u = {.machine = machine};
     u.units = ARENA_ARRAY(&arena, struct uniform_unit, machine->units.count + 4);
-    u.parted = ARENA_ARRAY(&arena, uint8_t, machine->blocks.count + 1);
+    u.divergent = ARENA_ARRAY(&arena, uint8_t, machine->blocks.count + 1);
     find_varying(&u);
     for (uint32_t b = 0; b < machine->blocks.count; b++) {
         struct machine_block *block = &machine->blocks.items[b];

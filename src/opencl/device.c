@@ -115,7 +115,7 @@ cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, siz
 cl_int CL_API_CALL clCreateSubDevices(cl_device_id device, const cl_device_partition_property *properties, cl_uint room,
                                       cl_device_id *devices, cl_uint *count) {
     (void)properties, (void)room, (void)devices, (void)count;
-    return object_is(device, OBJECT_DEVICE) ? CL_INVALID_VALUE : CL_INVALID_DEVICE; /* no way to part it is known */
+    return object_is(device, OBJECT_DEVICE) ? CL_INVALID_VALUE : CL_INVALID_DEVICE; /* no way to divide it is known */
 }
 
 /* Only sub-devices are counted, and there are none. */

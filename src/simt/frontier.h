@@ -63,7 +63,7 @@ static inline void frontier_create(struct frontier *self, struct arena *arena, c
             end = pc + 1;
         self->meets[pc] = meets, self->ends[pc] = end;
         meets = inst_meets(inst) ? pc : meets;
-        if (inst_may_part(inst) && inst->reconverge < count)
+        if (inst_may_diverge(inst) && inst->reconverge < count)
             self->joins[inst->reconverge] = true;
         if (inst->op == OP_CALL && pc + 1 < count)
             self->joins[pc + 1] = true;
@@ -93,7 +93,7 @@ static inline void frontier_hold_second(struct frontier *self, struct arena *are
     }
     for (uint32_t pc = 0; pc < count; pc++) {
         const struct inst *inst = &self->code[pc];
-        if (!inst_may_part(inst) || inst->reconverge >= count)
+        if (!inst_may_diverge(inst) || inst->reconverge >= count)
             continue;
         uint32_t *since = &self->since[inst->reconverge];
         const uint32_t first =

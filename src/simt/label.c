@@ -83,14 +83,14 @@ static void remove_branches(struct arena *arena, const struct inst *code, uint32
                         .seen = ARENA_ARRAY(arena, bool, size)};
     label->removed = ARENA_ARRAY(arena, bool, count);
     for (uint32_t pc = label->first; pc <= label->last; pc++)
-        label->removed[pc] = inst_may_part(&code[pc]) && leads_there(&walk, pc);
+        label->removed[pc] = inst_may_diverge(&code[pc]) && leads_there(&walk, pc);
 }
 
 /* Where those that leave the region meet: of the post-dominators outside of it the last. */
 static uint32_t find_behind(const struct inst *code, const struct label *label) {
     uint32_t behind = 0;
     for (uint32_t pc = label->first; pc <= label->last; pc++)
-        if (inst_may_part(&code[pc]) && !label_has(label, code[pc].reconverge) && code[pc].reconverge > behind)
+        if (inst_may_diverge(&code[pc]) && !label_has(label, code[pc].reconverge) && code[pc].reconverge > behind)
             behind = code[pc].reconverge;
     return behind ? behind : NO_PC;
 }

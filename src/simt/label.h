@@ -37,7 +37,7 @@ struct label {
     uint32_t pc, enough;
     uint32_t first, last; /* the region */
     uint32_t behind;      /* where its lanes meet, NO_PC: at the function's exit */
-    bool *removed;        /* by PC, of the branches that may part lanes */
+    bool *removed;        /* by PC, of the branches at which lanes may diverge */
 };
 
 /* Of a warp. */

@@ -3,7 +3,7 @@
  *
  * A leaf is a split, which may issue from a slot of its own; a node between waits for what is below it. What happens to a leaf is what
  * happens to the top of the stack (simt/stack.h) that leads to it. A loop adds no entry, a side that begins at the meeting no split.
- * `stacked`: sides that part run one after the other, as on a stack, by their ranks; what was divided has one rank and runs at a time. A
+ * `stacked`: sides that diverge run one after the other, as on a stack, by their ranks; what was divided has one rank and runs at a time. A
  * side all of whose splits wait for other threads lets those below run. */
 #ifndef HEDDLE_SIMT_SPLITS_H
 #define HEDDLE_SIMT_SPLITS_H
@@ -12,7 +12,7 @@
 
 #include "simt/stack.h"
 
-/* Lanes alone bound it: 32 splits, and 31 entries, of which each parts at least two. */
+/* Lanes alone bound it: 32 splits, and 31 entries, each with at least two sides. */
 enum { SPLIT_NODES = 64, SPLIT_NONE = 255, SPLIT_CHAIN = 2 * SPLIT_NODES + 8 };
 
 struct split_node {
@@ -261,7 +261,7 @@ static inline uint64_t splits_take_sides(struct splits *self, struct split_warp 
 /* What the chain has become goes back to the tree: `length` entries were in it, the last of them the split's, which had these lanes.
  * The splits that have got somewhere by it. */
 static inline uint64_t splits_take_chain(struct splits *self, struct split_warp *warp, unsigned length, uint32_t lanes,
-                                         bool *parted) {
+                                         bool *diverged) {
     const struct stack *chain = &self->chain;
     const unsigned split = self->numbers[length - 1], path = warp->nodes[split].path;
     for (unsigned i = 0; i < chain->count && i < length; i++)
@@ -272,29 +272,29 @@ static inline uint64_t splits_take_chain(struct splits *self, struct split_warp 
             splits_remove(warp, self->numbers[i]);
     if (chain->count < length) { /* the last of its entry goes on in the slot that the split had */
         const unsigned top = chain->count ? self->numbers[chain->count - 1] : SPLIT_NONE;
-        *parted = false;
+        *diverged = false;
         if (top != SPLIT_NONE)
             splits_give_slot(warp, top, path);
         return self->stacked && top != SPLIT_NONE ? UINT64_C(1) << top : 0;
     }
     const struct stack_entry *here = &chain->entries[length - 1];
-    *parted &= chain->count != length || here->lanes[0] != lanes;
-    if (*parted)
+    *diverged &= chain->count != length || here->lanes[0] != lanes;
+    if (*diverged)
         return splits_take_sides(self, warp, split, length, lanes);
     warp->nodes[split].entry = *here;
     return UINT64_C(1) << split;
 }
 
-/* The split has executed an instruction. Sets *parted where its lanes did, and answers with the splits that have got somewhere by it. */
+/* The split has executed an instruction. Sets *diverged where its lanes did, and answers with the splits that have got somewhere by it. */
 static inline uint64_t splits_issued(struct splits *self, struct split_warp *warp, unsigned split,
-                                     const struct executed *executed, bool *parted) {
+                                     const struct executed *executed, bool *diverged) {
     const enum flow flow = executed->flow;
     const uint32_t lanes = warp->nodes[split].entry.lanes[0];
-    *parted = flow_moves(flow);
+    *diverged = flow_moves(flow);
     splits_build_chain(self, warp, split);
     const unsigned length = self->chain.count;
     stack_issued(&self->chain, executed);
-    const uint64_t moved = splits_take_chain(self, warp, length, lanes, parted);
+    const uint64_t moved = splits_take_chain(self, warp, length, lanes, diverged);
     if (flow == FLOW_EXIT)
         warp->alive &= ~executed->taken;
     return moved;

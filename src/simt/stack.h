@@ -2,7 +2,7 @@
 /* A stack of groups of threads that diverged, reconvergence at immediate post-dominators [000 §3.2]: what mechanisms
  * share that keep one. Threads are bits of STACK_ROWS words of 32 at most, which who includes this defines.
  *
- * An entry is (PC, threads, where they reconverge). The top runs. Threads that part leave an entry for the meeting point
+ * An entry is (PC, threads, where they reconverge). The top runs. Threads that diverge leave an entry for the meeting point
  * below and one per side above, the taken side on top; an entry that reaches its reconvergence PC at its call depth is
  * popped. Where threads meet only at the exit of their function, the meeting entry has no PC yet: those that return
  * first leave it the address, and it goes on there when all have come. */
@@ -76,7 +76,7 @@ static inline bool stack_mask_equal(const struct stack *stack, const uint32_t *a
     return differ == 0;
 }
 
-/* Grows by doubling, so not often: every parting leaves at least one thread behind, and two entries a thread hold all of
+/* Grows by doubling, so not often: every divergence leaves at least one thread behind, and two entries a thread hold all of
  * one call depth. The arena keeps the old block. */
 static void stack_push(struct stack *stack, uint32_t pc, const uint32_t *lanes, uint32_t depth,
                        struct stack_meeting meeting) {
@@ -250,7 +250,7 @@ static __attribute__((noinline, cold)) bool stack_takes_last(const struct stack 
 }
 
 /* Threads of both sides of a branch. */
-static void stack_part(struct stack *stack, const struct STACK_OUTCOME *outcome, uint32_t reconverge) {
+static void stack_diverge(struct stack *stack, const struct STACK_OUTCOME *outcome, uint32_t reconverge) {
     const uint32_t *lanes = STACK_MASK(outcome->lanes), *taken = STACK_MASK(outcome->taken);
     const uint32_t depth = stack_top(stack)->depth;
     uint32_t staying[STACK_ROWS];
@@ -284,7 +284,7 @@ static inline void stack_issued(struct stack *stack, const struct STACK_OUTCOME 
         else if (!stack_mask_any(stack, STACK_MASK(outcome->taken)))
             top->pc = outcome->pc + 1;
         else
-            stack_part(stack, outcome, code[outcome->pc].reconverge);
+            stack_diverge(stack, outcome, code[outcome->pc].reconverge);
         break;
     case FLOW_MULTI:
         stack_multi(stack, STACK_MASK(outcome->lanes), outcome->next, code[outcome->pc].reconverge, top->depth,

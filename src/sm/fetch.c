@@ -27,7 +27,7 @@ void sm_fetched_wrong_path(struct sm *sm, unsigned warp) {
     sm_event(sm, sm->now + 1, EVENT_FETCHED, warp);
 }
 
-/* Lanes that part: fetch was right if the side it took is the one the mechanism goes on with, or another path of the
+/* Lanes that diverge: fetch was right if the side it took is the one the mechanism goes on with, or another path of the
  * warp altogether. */
 static bool was_right(struct sm *sm, unsigned warp, const struct executed *executed, bool predicted) {
     const uint32_t sides[2] = {executed->pc + 1, executed->target};

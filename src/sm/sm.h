@@ -123,7 +123,7 @@ struct sm_shape {
     bool l1_far;                        /* cache_is_far, of all SMs together */
 };
 
-/* The pipeline that an SM has with this mechanism and these values of its keys: where threads, or warps that may part, have one
+/* The pipeline that an SM has with this mechanism and these values of its keys: where threads, or warps that may diverge, have one
  * instruction in flight there is no scoreboard. */
 enum sm_pipeline sm_pipeline(const struct sm_params *params, const struct divergence_ops *mechanism, const void *own);
 /* Does an SM never read this key with this mechanism? */

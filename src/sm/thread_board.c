@@ -188,12 +188,12 @@ static void note_next(struct sm *sm, uint32_t number, uint32_t lanes, const stru
     group->taken = 0, group->next = executed->pc + 1;
     if (executed->flow == FLOW_NEXT && group->next < sm->module->code_count && !inst_meets(&code[group->next]))
         return;
-    const bool parts = executed->flow == FLOW_BRANCH && executed->taken && executed->taken != executed->lanes;
+    const bool diverges = executed->flow == FLOW_BRANCH && executed->taken && executed->taken != executed->lanes;
     const bool others = executed->flow == FLOW_BARRIER || executed->flow == FLOW_EXIT;
-    group->taken = parts ? executed->taken : 0, group->target = executed->target;
-    group->next = parts ? executed->pc + 1 : others ? NO_PC : threads_next_of_all(executed);
+    group->taken = diverges ? executed->taken : 0, group->target = executed->target;
+    group->next = diverges ? executed->pc + 1 : others ? NO_PC : threads_next_of_all(executed);
     if (group->next < sm->module->code_count && !inst_meets(&code[group->next]) &&
-        (!parts || !inst_meets(&code[group->target])))
+        (!diverges || !inst_meets(&code[group->target])))
         return;
     group->next = NO_PC, group->taken = 0;
     for (BITS_EACH(lane, lanes)) {

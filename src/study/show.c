@@ -39,7 +39,7 @@ const char *show_block_name(struct show *show, const struct cfg *cfg, uint32_t b
 
 const struct inst *show_branch(const struct show *show, const struct block *block) {
     const struct inst *inst = &show->module->code[block->end_pc - 1];
-    return inst_may_part(inst) ? inst : NULL;
+    return inst_may_diverge(inst) ? inst : NULL;
 }
 
 const char *show_branch_text(struct show *show, const struct cfg *cfg, const struct block *block) {

@@ -227,7 +227,7 @@ static double own_gain(const struct why *why, const struct why_part *part) {
     return part->gain > narrower ? part->gain - narrower : 0;
 }
 
-/* Where every issue fills its warp no thread has parted: what threads on their own gain there is their instruction supply. */
+/* Where every issue fills its warp no thread has diverged: what threads on their own gain there is their instruction supply. */
 static void judge_divergence(struct why *why, const struct sm_stats *sm, unsigned warp_size) {
     if (sm->active_lanes != sm->issues * warp_size)
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A foreign trace as a launch file, a listing of its kernels and a trace of Heddle's own. Every file is read twice: for the kernels'
  * instructions, and for what warps did with them.
- * The lanes of a warp go together all the way, for where they parted is not recorded: a warp does one instruction after the other, each for
+ * The lanes of a warp go together all the way, for where they diverged is not recorded: a warp does one instruction after the other, each for
  * the lanes of its mask, as Accel-Sim has it, and ends with the last. */
 #include "trace/accel_importer.h"
 

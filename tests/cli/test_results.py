@@ -59,7 +59,7 @@ class Results(unittest.TestCase):
             for kernel in KERNELS if every else (KERNELS[0], KERNELS[1 + number % (len(KERNELS) - 1)]):
                 with self.subTest(kernel=kernel, gpu=gpu):
                     check(run(kernel, gpu))
-        for mechanism in ("dwf", "nrec", "mimd"): # groups that dissolve, that part for good, bundles of several groups
+        for mechanism in ("dwf", "nrec", "mimd"): # groups that dissolve, that split for good, bundles of several groups
             for kernel in (KERNELS[0], KERNELS[2], KERNELS[6]):
                 with self.subTest(kernel=kernel, mechanism=mechanism):
                     check(run(kernel, "gtx480", "--set", f"divergence.mechanism={mechanism}"))

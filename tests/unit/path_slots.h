@@ -94,9 +94,9 @@ static const struct program_text sides = {
                "[%rd4+16384];\nmul.lo.u32 %r6, %r6, 5;\nJ: st.global.u32 [%rd3], %r6;\nret;"),
     1, 32};
 
-/* A side that parts again while the other is in the middle of a straight run. */
+/* A side that diverges again while the other is in the middle of a straight run. */
 static const struct program_text nested = {
-    "sides that part again",
+    "sides that diverge again",
     KERNEL("",
            "and.b32 %r4, %r1, 1;\nsetp.eq.u32 %p1, %r4, 0;\nand.b32 %r4, %r1, 2;\nsetp.eq.u32 %p2, %r4, 0;\n@%p1 bra "
            "A;\nadd.u32 %r6, %r1, 3;\nld.global.u32 %r7, [%rd3+16384];\nadd.u32 %r6, %r6, %r7;\nld.global.u32 %r7, "

@@ -14,7 +14,7 @@ static void run(struct fixture *f, const char *settings, const struct program_te
 /* Every table of a launch is what one host thread counts: SMs move between threads, which count apart. */
 static void host_threads_change_no_counter(void **state) {
     (void)state;
-    static const unsigned chosen[] = {0, 2, 4}; /* loads, barriers, lanes that part */
+    static const unsigned chosen[] = {0, 2, 4}; /* loads, barriers, lanes that diverge */
     for (unsigned i = 0; i < 3; i++) {
         const struct program_text *program = &programs[chosen[i]];
         struct fixture one, many;

@@ -216,7 +216,7 @@ static void tbc_counts_warps_before_and_after(void **state) {
         }
         expect_counter(&f, "formed", formed);
         expect_counter(&f, "before", before);
-        expect_counter(&f, "partings", (unsigned)has_both(all, taken[A]) + has_both(all & ~taken[A], taken[B]));
+        expect_counter(&f, "divergences", (unsigned)has_both(all, taken[A]) + has_both(all & ~taken[A], taken[B]));
         expect_counter(&f, "alone", 0);
         for (unsigned warp = 0; warp < ROWS; warp++)
             assert_int_equal(f.ops->alive(f.self, warp), 0);

@@ -102,7 +102,7 @@ static void a_barrier_waits_until_the_table_is_empty(void **state) {
 }
 
 /* 0: bra 10 for lanes 0 and 1, reconvergence at 12; 10: ld; 13: bra 0. Who falls behind on a side of a branch holds nobody
- * up at its end, and goes on with those that take the side in a later turn, though they parted anew. */
+ * up at its end, and goes on with those that take the side in a later turn, though they diverged anew. */
 static void a_branch_ends_without_those_behind(void **state) {
     (void)state;
     struct scripted s;
@@ -207,7 +207,7 @@ static void a_thread_at_the_maximum_waits_as_if_it_had_missed(void **state) {
     arena_free(&s.arena);
 }
 
-/* Every access that others do not come to moves ahead, whether it parts the warp or not; when all that run are at the
+/* Every access that others do not come to moves ahead, whether it diverges the warp or not; when all that run are at the
  * maximum, they wait for those behind, and go on with them. */
 static void at_the_maximum_the_last_go_on(void **state) {
     (void)state;

@@ -27,7 +27,7 @@ static void both_sides_are_offered_and_meet(void **state) {
     arena_free(&s.arena);
 }
 
-/* A side that parts again has both slots until its own sides have met. */
+/* A side that diverges again has both slots until its own sides have met. */
 static void sibling_waits_while_a_side_has_parted_again(void **state) {
     (void)state;
     struct scripted s;

@@ -88,7 +88,7 @@ static void dwf_knows_where_threads_stand(void **state) {
     start(&f, 1, 5, 0xc);
     const uint16_t threads[LANES_MAX] = {0, 1, 6, 7};
     const struct executed straight = {.flow = FLOW_NEXT, .pc = 5, .issues = 1, .lanes = 0xf};
-    const struct executed parted = {
+    const struct executed diverging = {
         .flow = FLOW_BRANCH, .pc = 6, .issues = 1, .lanes = 0xf, .taken = 0x5, .target = 20};
     static const uint32_t expected[][4] = {{6, 6, 6, 6}, {6, 6, 6, 6}, {20, 7, 20, 7}, {20, 7, 20, 7}};
     for (unsigned i = 0; i < 4; i++) {
@@ -96,7 +96,7 @@ static void dwf_knows_where_threads_stand(void **state) {
         if (i % 2)
             look(&f, f.ops->forming->returned(f.self, threads, 0xf));
         else
-            look(&f, f.ops->issued(f.self, slot_at(&f, i ? 6 : 5, &group), &group, i ? &parted : &straight));
+            look(&f, f.ops->issued(f.self, slot_at(&f, i ? 6 : 5, &group), &group, i ? &diverging : &straight));
         f.ops->where(f.self, 0, pcs[0]);
         f.ops->where(f.self, 1, pcs[1]);
         for (unsigned lane = 0; lane < 4; lane++)

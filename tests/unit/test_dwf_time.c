@@ -173,7 +173,7 @@ static void run_undivided(unsigned program, unsigned threads, const char *settin
     finish(&f);
 }
 
-/* Full warps that never part: formation by policy `time`, groups that never join and a stack per warp issue the same threads
+/* Full warps that never diverge: formation by policy `time`, groups that never join and a stack per warp issue the same threads
  * at the same PCs in the same cycles after the first one, for which only a stack's warps are fetched for; the latter two
  * under round-robin, which with a full pipeline and equal latencies takes the warp that came back first. A single warp has
  * nobody to hide behind: without barriers its latencies are the same too. */

@@ -309,7 +309,7 @@ static void open_with(struct fixture *f, const char *machine, const char *settin
     open_machine(f, text);
 }
 
-/* A guard that holds for some threads, and for none of a warp; warp-level operations of threads that parted. */
+/* A guard that holds for some threads, and for none of a warp; warp-level operations of threads that diverged. */
 static const struct program_text more_programs[] = {
     {"guards and votes",
      KERNEL("", "and.b32 %r4, %r1, 5;\nsetp.eq.u32 %p1, %r4, 1;\nmov.u32 %r5, 0;\nL: @%p1 add.u32 %r6, %r6, 7;\n@%p1 "

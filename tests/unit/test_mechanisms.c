@@ -13,7 +13,7 @@ static void open_with(struct fixture *f, const char *machine, const char *mechan
     open_machine(f, settings);
 }
 
-/* Warp-level operations of threads that parted before, one side of which ends. */
+/* Warp-level operations of threads that diverged before, one side of which ends. */
 static const struct program_text meetings = {
     "votes and shuffles",
     KERNEL("", "mul.lo.u32 %r4, %r3, 2654435761;\nshr.u32 %r4, %r4, 28;\nmov.u32 %r5, 0;\nL: setp.ge.u32 %p1, %r5, "

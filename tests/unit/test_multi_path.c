@@ -25,7 +25,7 @@ static void splits_meet_when_the_last_has_come(void **state) {
     arena_free(&s.arena);
 }
 
-/* A side that parts again does not stop the other, as it does with two paths on a stack. */
+/* A side that diverges again does not stop the other, as it does with two paths on a stack. */
 static void splits_of_all_depths_run(void **state) {
     (void)state;
     struct scripted s;

@@ -173,7 +173,7 @@ static void nobody_waits_at_an_ideal_barrier(void **state) {
 
 /* ---- calls ---- */
 
-/* Lanes part in a function that has no place where they meet but its end, and what is called ends where the caller's
+/* Lanes diverge in a function that has no place where they meet but its end, and what is called ends where the caller's
  * lanes meet: two entries of the stack arrive at once. Every lane goes on once, and all of a warp together. */
 static void lanes_that_return_where_others_wait_go_on_once(void **state) {
     (void)state;

@@ -116,7 +116,7 @@ static void one_load_of_one_block_is_enough(void **state) {
     }
 }
 
-/* What threads count is added up: lanes that part, at branches and at calls through a pointer. */
+/* What threads count is added up: lanes that diverge, at branches and at calls through a pointer. */
 static void counts_of_all_threads_are_added_up(void **state) {
     (void)state;
     static uint32_t memory[WORDS];

@@ -3,7 +3,7 @@
 #include "regroup_fixture.h"
 
 /* [000 fig. 3.1] The four threads of the example of stacks: B 1110, F 0001, C 1000, D 0110. They never join, so that E and
- * G are executed once by every group that parted. Thread 1 is the first lane. */
+ * G are executed once by every group that diverged. Thread 1 is the first lane. */
 static void nrec_splits_for_good(void **state) {
     (void)state;
     enum { A, B, C, D, E, F, G };

@@ -286,7 +286,7 @@ static void structured_code_issues_no_more(void **state) {
 static void without_divergence_nothing_changes(void **state) {
     (void)state;
     static const struct program_text whole = {
-        "nobody parts",
+        "nobody diverges",
         KERNEL("",
                "mov.u32 %r5, 0;\nL: ld.global.u32 %r4, [%rd3];\nmad.lo.u32 %r6, %r4, 3, %r6;\nadd.u32 %r5, %r5, 1;\n"
                "setp.lt.u32 %p1, %r5, 9;\n@%p1 bra L;\nst.global.u32 [%rd3], %r6;\nret;"),

@@ -97,14 +97,14 @@ static void begin_loop(struct script *s) {
     s->code[11] = (struct inst){.op = OP_EXIT, .guard = -1};
 }
 
-/* Who does not part goes on alone, and joins those who wait for it where it comes by again. */
+/* Who does not diverge goes on alone, and joins those who wait for it where it comes by again. */
 static void tbc_warps_that_do_not_part_pass_branches_alone(void **state) {
     (void)state;
     struct script s;
     begin_loop(&s);
     step(&s, 1, FLOW_BRANCH, 1 << 4 | 1 << 5, 5); /* parts, and waits */
     expect(&s, 1, 0, NULL);
-    step(&s, 0, FLOW_NEXT, 0, 0); /* joins it, although it does not part */
+    step(&s, 0, FLOW_NEXT, 0, 0); /* joins it, although it does not diverge */
     expect(&s, 0, 5, "45--");
     expect(&s, 1, 5, NULL);
     step(&s, 0, FLOW_BRANCH, 0xff, 8);
@@ -118,7 +118,7 @@ static void tbc_warps_that_do_not_part_pass_branches_alone(void **state) {
     step(&s, 0, FLOW_BRANCH, 0xff, 0); /* all go back: alone */
     expect(&s, 0, 0, "0123");
     expect(&s, 1, 8, "4567");
-    step(&s, 0, FLOW_BRANCH, 0, 5); /* and round, past where those who parted would meet */
+    step(&s, 0, FLOW_BRANCH, 0, 5); /* and round, past where those who diverged would meet */
     step(&s, 0, FLOW_BRANCH, 0xff, 8);
     step(&s, 0, FLOW_NEXT, 0, 0);
     expect(&s, 0, 9, "0123");
@@ -131,7 +131,7 @@ static void tbc_warps_that_do_not_part_pass_branches_alone(void **state) {
     arena_free(&s.arena);
 }
 
-/* Warps that part at different places go on one party after the other; who is not of the party keeps its place. */
+/* Warps that diverge at different places go on one party after the other; who is not of the party keeps its place. */
 static void tbc_parties_go_on_while_others_keep_their_places(void **state) {
     (void)state;
     struct script s;
@@ -139,9 +139,9 @@ static void tbc_parties_go_on_while_others_keep_their_places(void **state) {
     step(&s, 0, FLOW_BRANCH, 0, 5); /* passes alone */
     step(&s, 0, FLOW_BRANCH, 0xff, 8);
     step(&s, 0, FLOW_NEXT, 0, 0);
-    step(&s, 0, FLOW_BRANCH, 1 << 2 | 1 << 3, 0); /* parts at 9 and waits */
+    step(&s, 0, FLOW_BRANCH, 1 << 2 | 1 << 3, 0); /* diverges at 9 and waits */
     expect(&s, 0, 9, NULL);
-    const struct away away = issue(&s, 1, FLOW_BRANCH, 1 << 4 | 1 << 5, 5); /* parts at 0: the lowest PC */
+    const struct away away = issue(&s, 1, FLOW_BRANCH, 1 << 4 | 1 << 5, 5); /* diverges at 0: the lowest PC */
     expect(&s, 0, 5, NULL);                                                 /* they are not back */
     s.ops->forming->returned(s.self, away.threads, away.lanes);
     expect(&s, 0, 5, "45--");
@@ -167,7 +167,7 @@ static void tbc_parties_go_on_while_others_keep_their_places(void **state) {
     arena_free(&s.arena);
 }
 
-/* A warp at a barrier waits for others: those that parted before it go on meanwhile. */
+/* A warp at a barrier waits for others: those that diverged before it go on meanwhile. */
 static void tbc_a_barrier_holds_no_party_up(void **state) {
     (void)state;
     struct script s;

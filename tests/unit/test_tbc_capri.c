@@ -5,7 +5,7 @@
 enum { FROM = 0, WAY = 5, MEET = 8, BACK = 9, BEHIND = 10 };
 
 struct tbc_counters {
-    uint64_t meetings, partings, formed, before, alone, depth, apart, foretold, right, predictor_largest;
+    uint64_t meetings, divergences, formed, before, alone, depth, apart, foretold, right, predictor_largest;
 };
 
 static struct tbc_counters counters(const struct script *s) {
@@ -153,7 +153,7 @@ static void capri_waits_nowhere_within(void **state) {
     arena_free(&s.arena);
 }
 
-/* A table of one branch: the second to part there makes it forget the first, which is new again. */
+/* A table of one branch: the second to diverge there makes it forget the first, which is new again. */
 static void capri_forgets_the_oldest_branch(void **state) {
     (void)state;
     struct script s;
@@ -161,7 +161,7 @@ static void capri_forgets_the_oldest_branch(void **state) {
     round_together(&s, SAME_LANES);
     for (unsigned slot = 0; slot < 2; slot++) {
         step(&s, slot, FLOW_NEXT, 0, 0);
-        step(&s, slot, FLOW_BRANCH, SAME_LANES, FROM); /* parts at BACK */
+        step(&s, slot, FLOW_BRANCH, SAME_LANES, FROM); /* diverges at BACK */
     }
     expect(&s, 0, FROM, "01--");
     expect(&s, 1, FROM, "45--");

@@ -222,7 +222,7 @@ static void runs_end_behind_pushes(void **state) {
 
 /* ---- code without tokens ---- */
 
-/* As if SSY stood where lanes part, and .S wherever they come to its target. The taken side of a forward branch runs
+/* As if SSY stood where lanes diverge, and .S wherever they come to its target. The taken side of a forward branch runs
  * later. */
 static void ptx_meets_at_post_dominators(void **state) {
     (void)state;

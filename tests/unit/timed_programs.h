@@ -55,7 +55,7 @@ static const struct program_text programs[] = {
          "", "{\n.param .b32 a;\nst.param.b32 [a], %r1;\n.param .b32 r;\ncall.uni (r), sum, (a);\nld.param.b32 %r4, "
              "[r];\n}\nst.global.u32 [%rd3], %r4;\nret;"),
      5, 64},
-    {"lanes that part",
+    {"lanes that diverge",
      KERNEL("",
             "ld.global.u32 %r4, [%rd3];\nmov.u32 %r5, 0;\nL: setp.le.u32 %p1, %r4, 1;\n@%p1 bra E;\nand.b32 %r6, %r4, "
             "1;\nsetp.eq.u32 %p2, %r6, 0;\nadd.u32 %r5, %r5, 1;\n@%p2 bra H;\nmad.lo.u32 %r4, %r4, 3, 1;\nbra L;\nH: "
