@@ -260,7 +260,8 @@ cl_int CL_API_CALL clGetImageInfo(cl_mem image, cl_image_info name, size_t size,
 
 /* ---- arguments ---- */
 
-bool image_is_argument(const struct compile_arg *arg) { return strncmp(arg->base_type, "image", 5) == 0; }
+/* Types of the program's own may be called image_something; only images have an access qualifier, since there are no pipes. */
+bool image_is_argument(const struct compile_arg *arg) { return arg->access != COMPILE_ACCESS_NONE; }
 bool sampler_is_argument(const struct compile_arg *arg) { return strcmp(arg->base_type, "sampler_t") == 0; }
 
 static const char *type_of(enum image_kind kind) {

@@ -171,13 +171,12 @@ static cl_int set_buffer(cl_kernel kernel, struct kernel_argument *argument, siz
     return CL_SUCCESS;
 }
 
+/* An image or a sampler must be a valid object; only a buffer may be NULL [OpenCL 3.0 §5.9.2]. */
 static cl_int set_image(cl_kernel kernel, struct kernel_argument *argument, const struct compile_arg *arg, size_t size,
                         const void *value) {
-    if (!value)
-        return CL_INVALID_ARG_VALUE;
     if (size != sizeof(cl_mem))
         return CL_INVALID_ARG_SIZE;
-    cl_mem image = *(const cl_mem *)value;
+    cl_mem image = value ? *(const cl_mem *)value : NULL;
     if (!object_is(image, OBJECT_MEMORY) || image->context != kernel->program->context)
         return CL_INVALID_MEM_OBJECT;
     const cl_int wrong = image_check_argument(arg, image);
@@ -204,11 +203,9 @@ static cl_int set_value(cl_kernel kernel, struct kernel_argument *argument, uint
 
 static cl_int set_sampler(cl_kernel kernel, struct kernel_argument *argument, uint64_t bytes, size_t size,
                           const void *value) {
-    if (!value)
-        return CL_INVALID_ARG_VALUE;
     if (size != sizeof(cl_sampler))
         return CL_INVALID_ARG_SIZE;
-    cl_sampler sampler = *(const cl_sampler *)value;
+    cl_sampler sampler = value ? *(const cl_sampler *)value : NULL;
     if (!object_is(sampler, OBJECT_SAMPLER) || sampler->context != kernel->program->context)
         return CL_INVALID_SAMPLER;
     const uint64_t handle = sampler_handle(&sampler->sampler);

@@ -442,7 +442,12 @@ static void arguments(void **state) {
     if (f->is_heddle) {
         IS(CL_INVALID_MEM_OBJECT, clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
         IS(CL_INVALID_ARG_VALUE, clSetKernelArg(kernel, 0, sizeof solid, &solid));
-        IS(CL_INVALID_ARG_VALUE, clSetKernelArg(kernel, 0, sizeof image, NULL));
+        const cl_mem no_image = NULL;
+        const cl_sampler no_sampler = NULL;
+        IS(CL_INVALID_MEM_OBJECT, clSetKernelArg(kernel, 0, sizeof image, NULL));
+        IS(CL_INVALID_MEM_OBJECT, clSetKernelArg(kernel, 0, sizeof image, &no_image));
+        IS(CL_INVALID_SAMPLER, clSetKernelArg(kernel, 1, sizeof sampler, NULL));
+        IS(CL_INVALID_SAMPLER, clSetKernelArg(kernel, 1, sizeof sampler, &no_sampler));
         IS(CL_INVALID_MEM_OBJECT, clSetKernelArg(kernel, 2, sizeof image, &image));
         IS(CL_INVALID_SAMPLER, clSetKernelArg(kernel, 1, sizeof image, &image));
         IS(CL_INVALID_ARG_SIZE, clSetKernelArg(kernel, 1, 4, &sampler));
