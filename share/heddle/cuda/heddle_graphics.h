@@ -28,12 +28,14 @@ enum cudaGraphicsMapFlags {
 #ifdef __cplusplus
 extern "C" {
 #endif
-cudaError_t cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream
+cudaError_t cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources,
+                                     cudaStream_t stream
 #ifdef __cplusplus
                                      = 0
 #endif
 );
-cudaError_t cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream
+cudaError_t cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources,
+                                       cudaStream_t stream
 #ifdef __cplusplus
                                        = 0
 #endif
