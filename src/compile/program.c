@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "compile/fatbin.h"
 #include "compile/job.h"
+#include "compile/launches.h"
 #include "compile/openmp.h"
 #include "compile/parts.h"
 
@@ -24,8 +25,9 @@ struct making {
     struct program_words *words;
     struct report *report;
     /* of the source at hand */
-    unsigned number; /* for names of temporary files */
-    const char *tag; /* -rdc=true: for names of its own */
+    unsigned number;     /* for names of temporary files */
+    const char *overlay; /* what clang reads otherwise than it lies there; NULL: nothing */
+    const char *tag;     /* -rdc=true: for names of its own */
     struct part_symbols symbols;
 };
 
@@ -47,6 +49,7 @@ static void begin_source(struct making *m, unsigned number, const char *source) 
     for (unsigned i = 0; i < m->program->preprocess.count; i++)
         all = arena_printf(m->arena, "%s %s", all, m->program->preprocess.items[i]);
     m->number = number;
+    m->overlay = launches_overlay(m->arena, source, m->job.temporary, number);
     m->tag = arena_printf(m->arena, "%016llx", (unsigned long long)XXH3_64bits(all, strlen(all)));
 }
 
@@ -94,7 +97,8 @@ static void add_cuda(struct making *m, struct command_line *line) {
                                  "-Wno-unknown-cuda-version",
                                  "-Wno-linker-warnings",
                                  "-Wno-unused-command-line-argument",
-                                 "-Wno-error=c++11-narrowing", /* nvcc warns of {0.0} for an int */
+                                 "-Wno-error=c++11-narrowing",               /* nvcc warns of {0.0} for an int */
+                                 "-Wno-error=reserved-user-defined-literal", /* and of "number"NAME, a macro */
                                  "-fno-crash-diagnostics",
                                  arena_printf(m->arena, "-std=%s",
                                               m->program->standard ? m->program->standard : "c++17")};
@@ -114,6 +118,8 @@ static void add_sources(struct making *m, struct command_line *line, enum progra
     if (kind == PROGRAM_CUDA) {
         add(m, line, "-include");
         add(m, line, arena_printf(m->arena, "%s/cuda/cuda_runtime.h", share));
+        if (m->overlay)
+            add(m, line, arena_printf(m->arena, "-ivfsoverlay%s", m->overlay));
     }
     add_list(m, line, &m->program->preprocess);
     add(m, line, arena_printf(m->arena, "-idirafter%s/include", share));

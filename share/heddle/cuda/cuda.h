@@ -3,6 +3,7 @@
  * (types, names, numbers); nothing of NVIDIA's is used. Functions have the interface of CUDA 12. */
 #ifndef HEDDLE_CUDA_H
 #define HEDDLE_CUDA_H
+#define __cuda_cuda_h__ /* sources ask by this name whether the file was included */
 #ifdef __GNUC__
 #pragma GCC system_header
 #endif

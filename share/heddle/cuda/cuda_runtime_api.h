@@ -7,6 +7,7 @@
 #define __CUDA_RUNTIME_API_H__ /* sources ask by this name whether the file was included */
 
 #include "driver_types.h"
+#include "heddle_graphics.h"
 #include "heddle_refused.h"
 #include "heddle_texture_types.h"
 

@@ -14,7 +14,6 @@
         static_assert(sizeof...(Types) > 100, "heddle cc: " #name " is not built");                                    \
         return 0;                                                                                                      \
     }
-HEDDLE_REFUSED(cudaGraphicsGLRegisterBuffer)
 HEDDLE_REFUSED(cudaIpcOpenMemHandle)
 #undef HEDDLE_REFUSED
 #endif
