@@ -11,7 +11,7 @@
 #include "base/folder.h"
 #include "base/status.h"
 
-enum { MOST_FILES = 64 };
+enum { MOST_FILES = 64, MOST_CONFIGURATION = 4096 }; /* characters of a configuration */
 
 /* ---- text ---- */
 
@@ -63,10 +63,11 @@ static bool is_operator(const char *begin, const char *at) {
     return (size_t)(at - begin) >= length && strncmp(at - length, word, length) == 0;
 }
 
-/* The mark that ends a configuration: outside of parentheses, with arguments behind it. NULL: none comes. */
+/* The mark that ends a configuration: outside of parentheses, with arguments behind it. NULL: none comes soon. */
 static const char *closing(const char *begin, const char *at) {
+    const char *first = at;
     unsigned depth = 0;
-    while (*at && *at != ';' && *at != '{') {
+    while (*at && *at != ';' && *at != '{' && at - first < MOST_CONFIGURATION) {
         const char *next = past_other(begin, at);
         const size_t length = depth ? 0 : mark(at, '>');
         if (length && at[length + strspn(at + length, " \t\r\n")] == '(')
