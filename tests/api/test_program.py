@@ -249,6 +249,7 @@ class Errors(Folder):
 
         def interrupt(*_):
             if os.path.exists("begun"):
+                signal.setitimer(signal.ITIMER_REAL, 0) # once: what waits for the program's end is not interrupted
                 raise KeyboardInterrupt
         before = signal.signal(signal.SIGALRM, interrupt)
         signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
