@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The program as WebAssembly, heddle.js and heddle.wasm, for Node.js and for the page, and the page itself: heddle.html, with everything inside it.
 # Commands that start processes or need a database are not in it (src/cli/commands.def).
-list(FILTER cli_sources EXCLUDE REGEX "/src/cli/(artifact|artifact_text|calibrate|cc|exec|exec_.*|live|points|ptxas|repro|rerun|suite|suite_points|survey|sweep|sweep_report|top|top_runs|watch_live)[.]c$")
+list(FILTER cli_sources EXCLUDE REGEX "/src/cli/(artifact|artifact_text|calibrate|cc|exec|exec_.*|live|points|ptxas|repro|rerun|suite|suite_points|survey|survey_study|sweep|sweep_report|top|top_runs|watch_live)[.]c$")
 add_executable(heddle ${cli_sources})
 target_link_directories(heddle PRIVATE ${YAML_LIBRARY_DIRS})
 target_link_libraries(heddle PRIVATE heddle_core)
